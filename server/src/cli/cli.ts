@@ -2,7 +2,8 @@ import { type Command, CommanderError } from 'commander';
 import { Context } from './context.ts';
 import { exitCodes, failureOf } from './failure.ts';
 import { type Io, Output, processIo } from './io.ts';
-import { createProgram, type Handler, pathOf } from './program.ts';
+import type { Handler } from './options.ts';
+import { createProgram, pathOf } from './program.ts';
 import { jsonLine } from './text.ts';
 
 /** Runs the command of this process, and sets its exit code. */

@@ -6,12 +6,12 @@ import { deliveryStates, messageStatuses } from '../db/schema.ts';
 import { STEPS } from '../messages/status.ts';
 import { version } from '../version.ts';
 import type { WhatsappDoctorOptions } from './commands/whatsappDoctor.ts';
+import { addCompat } from './compat/compatCommand.ts';
 import { firstSentence, shells } from './completion.ts';
 import type { Context } from './context.ts';
 import { exitCodes } from './failure.ts';
+import { type Adder, examples, type Handler, named, toInteger, toList } from './options.ts';
 
-/** The handler of a command. It is loaded when the command runs: a start loads only what it needs. */
-export type Handler = (context: Context, ...values: never[]) => Promise<void>;
 /** Runs a handler with the arguments and the options of its command. */
 export type Perform = (load: () => Promise<Handler>, command: Command, values: readonly unknown[]) => Promise<void>;
 
@@ -40,16 +40,14 @@ export function createProgram(perform: Perform): Command {
     if (load === undefined) return command.helpCommand(false);
     return command.action((...values) => perform(load, command, values.slice(0, -1)));
   };
-  for (const addPart of [addServer, addLogin, addListening, addSending, addLists, addSessions, addKeys, addWebhooks])
-    addPart(program, add);
+  const parts = [addServer, addLogin, addListening, addCompat, addSending, addLists, addSessions, addKeys, addWebhooks];
+  for (const addPart of parts) addPart(program, add);
   return program;
 }
 
 /** `switchboard sessions list` */
 export const pathOf = (command: Command): string =>
   command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
-
-type Adder = (parent: Command, name: string, description: string, load?: () => Promise<Handler>) => Command;
 
 const environmentHelp = `Environment:
   SWITCHBOARD_URL      Address of the server.
@@ -62,8 +60,6 @@ function exitCodeHelp(): string {
   const lines = Object.values(exitCodes).map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
   return `Exit codes:\n${lines.join('\n')}\n`;
 }
-
-const examples = (...lines: readonly string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
 
 /** The settings that say where the data is. */
 const dataSettings = ['dataDir', 'databaseUrl', 'mediaDir', 'mediaS3Url'] as const;
@@ -441,29 +437,9 @@ function paged(command: Command): Command {
     .option('--cursor <cursor>', 'Continue a list, with the position that it printed.');
 }
 
-/** An option whose value has the name that the API uses. */
-function named(flags: string, attribute: string, description: string): Option {
-  const option = new Option(flags, description);
-  option.attributeName = () => attribute;
-  return option;
-}
-
 function toConfirmed(text: string): string[] {
   const kinds = toList(text);
   if (!kinds.every((kind) => confirmedCalls.some((known) => known === kind)))
     throw new InvalidArgumentError(`Allowed are ${confirmedCalls.join(' and ')}.`);
   return kinds;
 }
-
-function toList(text: string): string[] {
-  const list = text.split(',').map((one) => one.trim());
-  if (list.includes('')) throw new InvalidArgumentError('Pass a list that is separated by commas.');
-  return list;
-}
-
-const toInteger = (least: number, most: number) => (text: string) => {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most)
-    throw new InvalidArgumentError(`Pass a whole number from ${least} to ${most}.`);
-  return value;
-};

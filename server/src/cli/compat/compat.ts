@@ -1,0 +1,110 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { version } from '../../version.ts';
+import { acceptedUrl, type Context } from '../context.ts';
+import { CliError } from '../failure.ts';
+import { styled } from '../io.ts';
+import { readSecretLine } from '../prompt.ts';
+import { eventsOf, receiverUrl } from './wahaConfig.ts';
+import { WahaError } from './wahaErrors.ts';
+import { createWahaListener } from './wahaServer.ts';
+import { WahaSessions } from './wahaSessions.ts';
+import { WahaTargets } from './wahaTargets.ts';
+
+export interface CompatOptions {
+  readonly waha?: true;
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey?: string;
+  readonly forwardTo?: string;
+  readonly events: readonly string[];
+  readonly eventsUrl?: string;
+  readonly publicUrl?: string;
+  readonly connector?: string;
+}
+
+/** A slow upload of the largest file. */
+const REQUEST_TIMEOUT_MS = 300_000;
+const CLOSE_MS = 5000;
+
+/** Serves the API of another gateway, until Ctrl-C. */
+export async function serveCompat(context: Context, options: CompatOptions): Promise<void> {
+  const { io, out } = context;
+  if (options.waha !== true) throw new CliError('usage', 'Pass --waha: the only API that it can serve.');
+  const client = await context.client();
+  const key = await apiKeyOf(context, options.apiKey);
+  const wanted = wantedTarget(options);
+  const signal = io.stopSignal();
+  const onError = (error: unknown) => out.note(error instanceof Error ? error.message : String(error));
+
+  const { createServer } = process.getBuiltinModule('node:http');
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS });
+  const own = await listen(server, options);
+  const publicUrl = acceptedUrl(options.publicUrl ?? own);
+  const targets = new WahaTargets({
+    client,
+    eventsUrl: acceptedUrl(options.eventsUrl ?? own),
+    publicUrl,
+    // The same after a restart, and unknown to everyone without the key.
+    secret: createHmac('sha256', key.value).update('switchboard compat').digest('base64url'),
+    hmacKey: io.env['WHATSAPP_HOOK_HMAC_KEY'] || undefined,
+    version,
+    onError,
+  });
+  const parts = { client, sessions: new WahaSessions(client), targets, publicUrl, network: options.connector };
+  server.on('request', createWahaListener({ parts, apiKey: key.value, onError }));
+  try {
+    await targets.start(wanted);
+    announce(context, own, key);
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    await close(server);
+  }
+}
+
+async function listen(server: Server, { host, port }: CompatOptions): Promise<string> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  const { port: bound } = server.address() as AddressInfo; // it listens on TCP
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${bound}`;
+}
+
+/** Lets requests end that have begun, for a while. */
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+function announce({ out }: Context, url: string, { value, isNew }: ApiKey): void {
+  if (out.isJson) out.json({ type: 'listening', url, ...(isNew && { apiKey: value }) });
+  out.note(`Serving the API of WAHA at ${url}. Ctrl-C stops.`);
+  if (isNew) out.note('The key for X-Api-Key: ', styled('bold', value));
+}
+
+interface ApiKey {
+  readonly value: string;
+  /** Nobody else knows it yet. */
+  readonly isNew: boolean;
+}
+
+async function apiKeyOf({ io }: Context, given: string | undefined): Promise<ApiKey> {
+  if (given === '-') return { value: await readSecretLine(io, 'key'), isNew: false };
+  if (given === '') throw new CliError('usage', 'The key is empty.');
+  const value = given ?? io.env['WAHA_API_KEY'];
+  return value ? { value, isNew: false } : { value: randomBytes(24).toString('base64url'), isNew: true };
+}
+
+/** @throws {CliError} `usage` */
+function wantedTarget({ forwardTo, events }: CompatOptions) {
+  if (forwardTo === undefined) return undefined;
+  try {
+    return { url: receiverUrl(forwardTo), events: eventsOf(events) };
+  } catch (error) {
+    throw error instanceof WahaError ? new CliError('usage', `${error.message}.`) : error;
+  }
+}

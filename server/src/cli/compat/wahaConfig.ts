@@ -1,0 +1,69 @@
+import { badRequest, unprocessable } from './wahaErrors.ts';
+import { isWahaEvent, type WahaEvent, wahaEvents } from './wahaEvents.ts';
+import { type Fields, isObject, object, optional, required, texts } from './wahaInput.ts';
+
+/* The configuration of a session in `POST /api/sessions` (`src/structures/sessions.dto.ts` of devlikeapro/waha). */
+
+export interface SessionConfig {
+  readonly metadata: Readonly<Record<string, string>>;
+  /** One URL, as the networks of Switchboard take it. */
+  readonly proxy: string | undefined;
+  readonly webhooks: readonly { readonly url: string; readonly events: readonly WahaEvent[] }[];
+}
+
+const MAX_WEBHOOKS = 10;
+/** A webhook's metadata at Switchboard has the URL. */
+const MAX_URL = 500;
+
+/** @throws {WahaError} */
+export function configOf(fields: Fields): SessionConfig {
+  const config = object(fields, 'config') ?? {};
+  const webhooks = config['webhooks'] ?? [];
+  if (!Array.isArray(webhooks) || webhooks.length > MAX_WEBHOOKS || !webhooks.every(isObject))
+    throw badRequest(`config.webhooks must be an array of up to ${MAX_WEBHOOKS} objects`);
+  return { metadata: metadataOf(config), proxy: proxyOf(config), webhooks: webhooks.map(webhookOf) };
+}
+
+function metadataOf(config: Fields): Record<string, string> {
+  const metadata = object(config, 'metadata') ?? {};
+  return Object.fromEntries(
+    Object.entries(metadata).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+}
+
+function proxyOf(config: Fields): string | undefined {
+  const proxy = object(config, 'proxy');
+  if (proxy === undefined) return undefined;
+  const server = required(proxy, 'server');
+  const url = URL.parse(server.includes('://') ? server : `http://${server}`);
+  if (url === null) throw badRequest('config.proxy.server must be a host with a port');
+  url.username = optional(proxy, 'username') ?? '';
+  url.password = optional(proxy, 'password') ?? '';
+  return url.href;
+}
+
+function webhookOf(webhook: Fields) {
+  // Silently sending unsigned events, or without a header that the receiver checks, would be worse than an error.
+  if (optional(object(webhook, 'hmac') ?? {}, 'key') !== undefined)
+    throw unprocessable('webhooks.hmac is not supported. Start switchboard compat with WHATSAPP_HOOK_HMAC_KEY');
+  const { customHeaders } = webhook;
+  if (Array.isArray(customHeaders) && customHeaders.length > 0)
+    throw unprocessable('webhooks.customHeaders are not supported by switchboard compat');
+  return { url: receiverUrl(required(webhook, 'url')), events: eventsOf(texts(webhook, 'events') ?? []) };
+}
+
+/** @throws {WahaError} 400 */
+export function receiverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.href.length > MAX_URL)
+    throw badRequest(`webhooks.url must be an http or https URL of up to ${MAX_URL} characters`);
+  return url.href;
+}
+
+/** WAHA ignores events that it does not know. @throws {WahaError} 422 if none is left */
+export function eventsOf(names: readonly string[]): readonly WahaEvent[] {
+  if (names.includes('*')) return wahaEvents;
+  const known = wahaEvents.filter((name) => names.includes(name));
+  if (known.length === 0) throw unprocessable(`Supported webhook events are ${wahaEvents.join(', ')}`);
+  return known.filter(isWahaEvent);
+}

@@ -1,0 +1,157 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Client } from '../../../../sdk/src/client.ts';
+import { webhookHandler } from '../../../../sdk/src/express.ts';
+import type { Translated, WahaEvent } from './wahaEvents.ts';
+import { INCLUDED, isWahaEvent, sourcesOf, translate } from './wahaEvents.ts';
+
+/*
+ * Receivers of WAHA's events. Each has a webhook at Switchboard whose URL leads here, so Switchboard keeps the events
+ * while this command or the receiver is down, and repeats what failed. The webhook's metadata has the receiver: this
+ * command stores nothing.
+ */
+
+export interface Target {
+  readonly url: string;
+  readonly events: readonly WahaEvent[];
+  /** Session whose events it gets; undefined for all. */
+  readonly sessionId: string | undefined;
+}
+
+interface Registered extends Target {
+  readonly webhookId: string;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+interface Options {
+  readonly client: Client;
+  /** Address where Switchboard reaches this command. */
+  readonly eventsUrl: string;
+  /** Address where the clients of WAHA reach it. */
+  readonly publicUrl: string;
+  /** Signs the deliveries to this command; the same after a restart. */
+  readonly secret: string;
+  /** Signs what receivers get, as WAHA does with `WHATSAPP_HOOK_HMAC_KEY`. */
+  readonly hmacKey: string | undefined;
+  readonly version: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Path of the deliveries from Switchboard. */
+export const EVENTS_PATH = '/switchboard/events/';
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+/** An attempt of Switchboard has 15 s, and can lead to two requests. */
+const RECEIVER_TIMEOUT_MS = 6000;
+const MARK = 'waha';
+
+export class WahaTargets {
+  readonly #options: Options;
+  readonly #byToken = new Map<string, Registered>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes over the webhooks of earlier runs, and makes those of all sessions match.
+   * @param wanted the receiver of all sessions; undefined for none
+   */
+  async start(wanted: Omit<Target, 'sessionId'> | undefined): Promise<void> {
+    const { client } = this.#options;
+    let isKept = false;
+    for await (const { webhookId, metadata } of client.webhooks.endpoints.list.all({ limit: 200 })) {
+      const { compat, token, target: url, events = '' } = metadata;
+      if (compat !== MARK || token === undefined || url === undefined) continue;
+      const sessionId = metadata['session'];
+      if (sessionId === undefined && (wanted === undefined || isKept)) {
+        await client.webhooks.endpoints.delete({ webhookId });
+        continue;
+      }
+      isKept ||= sessionId === undefined;
+      const known = { url, events: events.split(',').filter(isWahaEvent), sessionId };
+      const target = sessionId === undefined && wanted !== undefined ? { ...wanted, sessionId } : known;
+      await client.webhooks.endpoints.update({ webhookId, ...this.#webhookOf(token, target) });
+      this.#register(token, webhookId, target);
+    }
+    if (wanted !== undefined && !isKept) await this.add({ ...wanted, sessionId: undefined });
+  }
+
+  async add(target: Target): Promise<void> {
+    const token = randomBytes(16).toString('hex');
+    const { webhookId } = await this.#options.client.webhooks.endpoints.create(this.#webhookOf(token, target));
+    this.#register(token, webhookId, target);
+  }
+
+  ofSession(sessionId: string): readonly Target[] {
+    return [...this.#byToken.values()].filter((target) => target.sessionId === sessionId);
+  }
+
+  /** Answers a delivery of Switchboard. @returns undefined for a path without a receiver */
+  handlerOf(path: string) {
+    return this.#byToken.get(path.slice(EVENTS_PATH.length))?.handle;
+  }
+
+  #webhookOf(token: string, { url, events, sessionId }: Target) {
+    const { eventsUrl, secret } = this.#options;
+    return {
+      webhookUrl: `${eventsUrl}${EVENTS_PATH}${token}`,
+      events: sourcesOf(events),
+      secret,
+      enabled: true,
+      include: [...INCLUDED],
+      sessionIds: sessionId === undefined ? null : [sessionId],
+      description: 'Events for a receiver of WAHA, translated by switchboard compat.',
+      metadata: {
+        compat: MARK,
+        token,
+        target: url,
+        events: events.join(','),
+        ...(sessionId !== undefined && { session: sessionId }),
+      },
+    };
+  }
+
+  #register(token: string, webhookId: string, target: Target): void {
+    const { secret, onError } = this.#options;
+    const handle = webhookHandler({
+      secret,
+      maxBytes: MAX_BODY_BYTES,
+      onError,
+      onEvent: async (event, { id }) => {
+        for (const each of await translate(event, { id, wanted: target.events }, this.#options))
+          await this.#post(target.url, each);
+      },
+    });
+    this.#byToken.set(token, { ...target, webhookId, handle });
+  }
+
+  /** @throws if the receiver does not accept the event, so that Switchboard repeats it */
+  async #post(url: string, event: Translated): Promise<void> {
+    const body = JSON.stringify(event);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: this.#headersOf(event, body),
+      body,
+      // A redirect would turn the POST into a GET, and its answer would count as delivered.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(RECEIVER_TIMEOUT_MS),
+    });
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`${new URL(url).host} refused ${event.event} with ${answer.status}`);
+  }
+
+  /** Headers of WAHA's webhooks (https://waha.devlike.pro/docs/how-to/webhooks/). */
+  #headersOf({ id, timestamp }: Translated, body: string): Record<string, string> {
+    const { hmacKey, version } = this.#options;
+    return {
+      'content-type': 'application/json',
+      'user-agent': `switchboard-compat/${version}`,
+      'x-webhook-request-id': id,
+      'x-webhook-timestamp': String(timestamp),
+      ...(hmacKey !== undefined && {
+        'x-webhook-hmac': createHmac('sha512', hmacKey).update(body).digest('hex'),
+        'x-webhook-hmac-algorithm': 'sha512',
+      }),
+    };
+  }
+}
