@@ -15,7 +15,7 @@ import { cpuMs } from './support/runner/usage.ts';
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
-const TESTS = ['{server,sdk,connector-kit,mcpb,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
+const TESTS = ['{server,sdk,connector-kit,mcpb,n8n,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
 const AT_ONCE = 4;
 /** Ends a file that hangs. On a machine that is busy with other work, one can take minutes. */
 const FILE_TIMEOUT_MS = 900_000;

@@ -1,0 +1,126 @@
+import type { IDataObject } from 'n8n-workflow';
+import { kindOf, upload } from '../shared/files.ts';
+import { type ItemCall, type Operation, present } from '../shared/itemCall.ts';
+import { envelope, send, textFields, timeOf } from '../shared/sending.ts';
+import { path } from '../shared/transport.ts';
+import { askInPlace } from '../shared/waiting.ts';
+
+/* Operations on messages. */
+
+const sendMedia: Operation = async (item) => {
+  const { caption, fileName, gif, viewOnce } = item.param<IDataObject>('options', {});
+  // Before the upload: a mistake must not leave a file behind.
+  const fields = envelope(item);
+  const { file, mimeType } = await sourceOf(item);
+  const chosen = item.param<string>('mediaType', 'auto');
+  return send(item, 'send-media', {
+    ...fields,
+    ...file,
+    type: chosen === 'auto' ? kindOf(mimeType ?? '') : chosen,
+    caption,
+    fileName,
+    ...(gif === true && { gif }),
+    ...(viewOnce === true && { viewOnce }),
+  });
+};
+
+async function sourceOf(item: ItemCall): Promise<{ file: IDataObject; mimeType?: string }> {
+  const source = item.param<string>('source', 'binary');
+  const isAutomatic = item.param<string>('mediaType', 'auto') === 'auto';
+  if (source === 'url') {
+    if (isAutomatic)
+      throw item.error('Choose "Send As" for a URL', 'The type of the file is only known once it is downloaded.');
+    return { file: { url: item.text('url') } };
+  }
+  if (source === 'media') {
+    const mediaId = item.required('mediaId', 'Media ID');
+    if (!isAutomatic) return { file: { mediaId } };
+    const { mimeType } = await item.call({ path: path`/media/${mediaId}` });
+    return { file: { mediaId }, mimeType: String(mimeType) };
+  }
+  const { mediaId, mimeType } = await upload(item, item.param<string>('binaryProperty', 'data'));
+  return { file: { mediaId }, mimeType: String(mimeType) };
+}
+
+const sendTemplate: Operation = (item) => {
+  const { components } = item.param<IDataObject>('options', {});
+  const values = item.list('values');
+  const body = { type: 'body', parameters: values.map((text) => ({ type: 'text', text })) };
+  return send(item, 'send-template', {
+    ...envelope(item),
+    name: item.required('templateName', 'Template'),
+    language: item.text('language'),
+    components: components === undefined ? (values.length > 0 ? [body] : []) : componentsOf(item, components),
+  });
+};
+
+function componentsOf(item: ItemCall, components: unknown): IDataObject[] {
+  let parsed: unknown = components;
+  try {
+    if (typeof components === 'string') parsed = JSON.parse(components);
+  } catch {
+    parsed = undefined;
+  }
+  if (!Array.isArray(parsed)) throw item.error('"Components" must be a list in JSON');
+  return parsed;
+}
+
+const getAll: Operation = (item) => {
+  const { afterTime, beforeTime, ...filters } = item.param<IDataObject>('filters', {});
+  return item.listAll(
+    '/messages',
+    present({
+      ...item.session,
+      chatId: item.locator('chatId'),
+      ...filters,
+      afterTime: timeOf(item, afterTime),
+      beforeTime: timeOf(item, beforeTime),
+    }),
+  );
+};
+
+export const messageOperations: Readonly<Record<string, Operation>> = {
+  sendText: (item) => send(item, 'send', textFields(item)),
+  schedule: (item) => send(item, 'send', { ...textFields(item), sendAt: timeOf(item, item.param('sendAt')) }),
+  ask: askInPlace,
+  sendMedia,
+  sendLocation: (item) => {
+    const { name, address } = item.param<IDataObject>('options', {});
+    const place = { latitude: item.param<number>('latitude'), longitude: item.param<number>('longitude') };
+    return send(item, 'send-location', { ...envelope(item), ...place, name, address });
+  },
+  sendContact: (item) =>
+    send(item, 'send-contact', {
+      ...envelope(item),
+      name: item.text('contactName'),
+      phoneNumbers: item.list('phoneNumbers'),
+    }),
+  sendPoll: (item) => {
+    const { maxSelections } = item.param<IDataObject>('options', {});
+    const answers = { question: item.text('question'), options: item.list('answers') };
+    return send(item, 'send-poll', { ...envelope(item), ...answers, maxSelections });
+  },
+  sendTemplate,
+  react: (item) =>
+    item.call({
+      method: 'PUT',
+      path: path`/messages/${item.required('messageId', 'Message ID')}/reaction`,
+      body: { emoji: item.param<string>('emoji', '').trim() },
+    }),
+  edit: (item) =>
+    item.call({
+      method: 'PATCH',
+      path: path`/messages/${item.required('messageId', 'Message ID')}`,
+      body: { message: item.param<string>('message') },
+    }),
+  delete: (item) =>
+    item.call({
+      method: 'DELETE',
+      path: path`/messages/${item.required('messageId', 'Message ID')}`,
+      query: { for: item.param<string>('for', 'everyone') },
+    }),
+  cancel: (item) =>
+    item.call({ method: 'POST', path: path`/messages/${item.required('messageId', 'Message ID')}/cancel` }),
+  get: (item) => item.call({ path: path`/messages/${item.required('messageId', 'Message ID')}` }),
+  getAll,
+};

@@ -1,0 +1,81 @@
+import type {
+  BinaryHelperFunctions,
+  IBinaryData,
+  IDataObject,
+  IExecuteFunctions,
+  IWebhookFunctions,
+} from 'n8n-workflow';
+import type { ItemCall } from './itemCall.ts';
+import { callApi, fetchApi, path } from './transport.ts';
+
+/* Files on their way into n8n and out of it, as streams where n8n stores them outside its memory. */
+
+type FileBody = Parameters<BinaryHelperFunctions['prepareBinaryData']>[0];
+
+const UPLOAD_TIMEOUT_MS = 300_000;
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+
+/** Uploads the binary data of the item. @returns the file as the API describes it */
+export async function upload(item: ItemCall, property: string): Promise<IDataObject> {
+  const { helpers } = item.execution;
+  const binary = helpers.assertBinaryData(item.itemIndex, property);
+  const isStored = binary.id !== undefined;
+  const body = isStored
+    ? await helpers.getBinaryStream(String(binary.id))
+    : await helpers.getBinaryDataBuffer(item.itemIndex, property);
+  const size = isStored ? (await helpers.getBinaryMetadata(String(binary.id))).fileSize : undefined;
+  return item.call({
+    method: 'POST',
+    path: '/media',
+    ...(binary.fileName !== undefined && { query: { fileName: binary.fileName } }),
+    headers: {
+      'Content-Type': binary.mimeType || 'application/octet-stream',
+      ...(size !== undefined && { 'Content-Length': size }),
+    },
+    body: body as Buffer,
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+}
+
+/** Downloads a file, named like it. @returns it as binary data of n8n */
+export async function download(
+  context: IExecuteFunctions | IWebhookFunctions,
+  mediaId: string,
+  { itemIndex, timeoutMs = DOWNLOAD_TIMEOUT_MS }: { itemIndex?: number; timeoutMs?: number } = {},
+): Promise<{ media: IDataObject; binary: IBinaryData }> {
+  const at = itemIndex === undefined ? {} : { itemIndex };
+  const media = await callApi(context, { path: path`/media/${mediaId}`, timeoutMs, ...at });
+  const { body } = await fetchApi<FileBody>(context, {
+    path: path`/media/${mediaId}/content`,
+    encoding: 'stream',
+    timeoutMs,
+    ...at,
+  });
+  const { fileName, mimeType } = media;
+  const name = typeof fileName === 'string' ? fileName : `${mediaId}${endingOf(String(mimeType))}`;
+  return { media, binary: await context.helpers.prepareBinaryData(body, name, String(mimeType)) };
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  'image/jpeg': '.jpg',
+  'image/png': '.png',
+  'image/webp': '.webp',
+  'image/gif': '.gif',
+  'video/mp4': '.mp4',
+  'audio/ogg': '.ogg',
+  'audio/mpeg': '.mp3',
+  'audio/mp4': '.m4a',
+  'application/pdf': '.pdf',
+};
+
+function endingOf(mimeType: string): string {
+  return ENDINGS[mimeType.split(';')[0]?.trim() ?? ''] ?? '';
+}
+
+/** Returns how apps show a file of this type. Stickers and voice messages look like other files, so they are chosen. */
+export function kindOf(mimeType: string): 'image' | 'video' | 'audio' | 'document' {
+  const [kind] = mimeType.split('/');
+  // Apps show only these as images; the network rejects others.
+  if (kind === 'image') return /^image\/(?:jpeg|png|webp|gif)/.test(mimeType) ? 'image' : 'document';
+  return kind === 'video' || kind === 'audio' ? kind : 'document';
+}

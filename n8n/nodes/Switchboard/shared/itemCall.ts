@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import {
+  type IDataObject,
+  type IExecuteFunctions,
+  type INodeExecutionData,
+  type INodeParameterResourceLocator,
+  NodeOperationError,
+} from 'n8n-workflow';
+import { type ApiRequest, callApi, listAll } from './transport.ts';
+
+/** One run of an operation for one item: its parameters, and calls of the API on its behalf. */
+export class ItemCall {
+  readonly execution: IExecuteFunctions;
+  readonly itemIndex: number;
+
+  constructor(execution: IExecuteFunctions, itemIndex: number) {
+    this.execution = execution;
+    this.itemIndex = itemIndex;
+  }
+
+  /** A parameter, as the description of the node types it. */
+  param<T>(name: string, fallback?: T): T {
+    return this.execution.getNodeParameter(name, this.itemIndex, fallback) as T;
+  }
+
+  /** Returns the trimmed text of a parameter, or undefined if it is empty. */
+  text(name: string): string | undefined {
+    const text = String(this.param<unknown>(name, '') ?? '').trim();
+    return text === '' ? undefined : text;
+  }
+
+  /** Returns the value of a resource locator, or undefined if none is chosen. */
+  locator(name: string): string | undefined {
+    const chosen = this.param<INodeParameterResourceLocator | string>(name, '');
+    const value = String((typeof chosen === 'object' ? chosen?.value : chosen) ?? '').trim();
+    return value === '' ? undefined : value;
+  }
+
+  /** @throws {NodeOperationError} if none is chosen */
+  required(name: string, label: string): string {
+    const value = this.locator(name);
+    if (value === undefined) throw this.error(`"${label}" is required`);
+    return value;
+  }
+
+  /** Returns the entries of a parameter that is a list, or a text with commas or line breaks. */
+  list(name: string): string[] {
+    return entriesOf(this.param<unknown>(name, []));
+  }
+
+  get session(): IDataObject {
+    const sessionId = this.locator('sessionId');
+    return sessionId === undefined ? {} : { sessionId };
+  }
+
+  call<T = IDataObject>(request: ApiRequest): Promise<T> {
+    return callApi<T>(this.execution, { ...request, itemIndex: this.itemIndex });
+  }
+
+  listAll(path: string, query: IDataObject): Promise<IDataObject[]> {
+    const isUnlimited = this.param<boolean>('returnAll', false);
+    const limit = isUnlimited ? MAX_ENTRIES : this.param<number>('limit', 50);
+    return listAll(this.execution, path, query, limit, this.itemIndex).then((entries) => {
+      if (isUnlimited && entries.length === MAX_ENTRIES) {
+        throw this.error(`The list has more than ${MAX_ENTRIES} entries. Narrow it with filters, or set a limit.`);
+      }
+      return entries;
+    });
+  }
+
+  /**
+   * Returns a key that lets the server recognize a repeated request, as a node with "Retry On Fail" sends it. A loop
+   * runs a node several times in an execution, so the key includes the run. Calls by an agent can share a run, so there
+   * it includes the request.
+   */
+  idempotencyKey(request: unknown): string {
+    const { execution } = this;
+    const run = String(execution.evaluateExpression('{{ $runIndex }}', this.itemIndex) ?? 0);
+    const parts = [execution.getInstanceId(), execution.getExecutionId(), execution.getNode().id, run, this.itemIndex];
+    if (execution.isToolExecution?.() === true) parts.push(JSON.stringify(request));
+    return `n8n-${createHash('sha256').update(parts.join('\n')).digest('hex')}`;
+  }
+
+  error(message: string, description?: string): NodeOperationError {
+    return new NodeOperationError(this.execution.getNode(), message, {
+      itemIndex: this.itemIndex,
+      ...(description !== undefined && { description }),
+    });
+  }
+}
+
+/** Bounds "Return All", because n8n keeps all items of an execution in memory. */
+const MAX_ENTRIES = 10_000;
+
+export function entriesOf(value: unknown): string[] {
+  const entries = Array.isArray(value) ? value : String(value ?? '').split(/[,\n]/);
+  return entries.map((entry) => String(entry).trim()).filter((entry) => entry !== '');
+}
+
+/** Drops fields without a value, which the API would reject. */
+export function present(fields: IDataObject): IDataObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+}
+
+/** The result of an operation for one item. */
+export type Output = IDataObject | IDataObject[] | INodeExecutionData;
+
+export type Operation = (item: ItemCall) => Promise<Output>;

@@ -1,0 +1,172 @@
+import { createHmac } from 'node:crypto';
+import type { IDataObject, IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { ItemCall, Output } from './itemCall.ts';
+import { listOwn, metadataOf, removeWebhook, sweep } from './ownWebhooks.ts';
+import { send, textFields } from './sending.ts';
+import { receive } from './signature.ts';
+import { type Caller, CREDENTIAL, callApi } from './transport.ts';
+
+/*
+ * Send and wait for the answer: the next message in the chat. Either the execution keeps running and follows the event
+ * log, or n8n stores it, and a webhook continues it. Both notice an answer that arrives right after the message,
+ * because they read the log from a cursor that is older than the message.
+ */
+
+const UNITS_MS: Readonly<Record<string, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+const MAX_IN_PLACE_MS = 10 * 60_000;
+const LONGEST_POLL_SECONDS = 25;
+const SUFFIX = 'answer';
+/**
+ * n8n responds with 409 until it has stored the waiting execution, which can take a moment, and cannot be reached while
+ * it restarts.
+ */
+const RETRY_SECONDS = [
+  1, 2, 3, 5, 10, 20, 30, 60, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400,
+];
+
+/** Lets n8n continue a stored execution at `…/<executionId>/answer`. */
+export const answerWebhooks: IWebhookDescription[] = [
+  {
+    name: 'default',
+    httpMethod: 'POST',
+    responseMode: 'onReceived',
+    responseData: 'noData',
+    path: SUFFIX,
+    restartWebhook: true,
+    isFullPath: true,
+  },
+];
+
+function limitMs(item: ItemCall): number {
+  return item.param<number>('waitLimit', 1) * (UNITS_MS[item.param<string>('waitUnit', 'hours')] ?? 0);
+}
+
+/** Sends the message and follows the log until the answer arrives. */
+export async function askInPlace(item: ItemCall): Promise<Output> {
+  const deadline = Date.now() + Math.min(limitMs(item), MAX_IN_PLACE_MS);
+  const log = new AnswerLog(item, await AnswerLog.newest(item));
+  const question = await send(item, 'send', textFields(item));
+  for (;;) {
+    const secondsLeft = Math.ceil((deadline - Date.now()) / 1000);
+    const answer = await log.find(question, Math.max(0, Math.min(secondsLeft, LONGEST_POLL_SECONDS)));
+    if (answer !== undefined) return answered(answer);
+    if (secondsLeft <= 0) return { answered: false, question };
+  }
+}
+
+/**
+ * Sends the message and stores the execution until the answer arrives.
+ * @returns the answer if it is there already; otherwise undefined, and the execution waits
+ */
+export async function askAndSuspend(item: ItemCall): Promise<Output | undefined> {
+  const { execution } = item;
+  const until = Date.now() + limitMs(item);
+  const resumeUrl = new URL(String(execution.evaluateExpression('{{ $execution.resumeUrl }}', item.itemIndex)));
+  resumeUrl.pathname += `/${SUFFIX}`;
+  const log = new AnswerLog(item, await AnswerLog.newest(item));
+  const question = await send(item, 'send', textFields(item));
+  await sweep(execution);
+  const executionId = execution.getExecutionId();
+  const endpoint = {
+    webhookUrl: resumeUrl.href,
+    events: ['message.incoming'],
+    secret: await secretOf(execution, executionId),
+    sessionIds: [question['sessionId']],
+    filters: { chats: [question['chatId']], fromMe: false },
+    retrySeconds: RETRY_SECONDS,
+    description: `n8n: answer for execution ${executionId}`,
+    metadata: metadataOf('answer', until, { executionId, workflowId: String(execution.getWorkflow().id) }),
+  };
+  const { webhookId } = await item.call({
+    method: 'POST',
+    path: '/webhooks/endpoints',
+    body: endpoint,
+    idempotencyKey: `${item.idempotencyKey('answer')}-${until}`,
+  });
+  const answer = await log.find(question, 0);
+  if (answer !== undefined) {
+    await removeWebhook(execution, String(webhookId));
+    return answered(answer);
+  }
+  await execution.putExecutionToWait(new Date(until));
+  return undefined;
+}
+
+/** Continues a stored execution with the answer. */
+export async function continueWithAnswer(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+  const executionId = context.getExecutionId();
+  const delivered = receive(context, [await secretOf(context, executionId)]);
+  if (delivered === undefined) return { noWebhookResponse: true };
+  // The execution goes on waiting.
+  if (delivered.isTest || delivered.event !== 'message.incoming') return { webhookResponse: 'ignored' };
+  await removeAnswered(context, executionId);
+  return { workflowData: [[{ json: answered(delivered.data as IDataObject), pairedItem: { item: 0 } }]] };
+}
+
+async function removeAnswered(context: IWebhookFunctions, executionId: string): Promise<void> {
+  try {
+    const own = await listOwn(context);
+    for (const webhook of own.filter((one) => one.purpose === 'answer' && one.executionId === executionId)) {
+      await removeWebhook(context, webhook.webhookId);
+    }
+  } catch (error) {
+    // The answer counts more. A later run sweeps the webhook.
+    context.logger.warn('failed to remove the webhook of an answered message', { executionId, error });
+  }
+}
+
+/** Returns the secret of a waiting execution. It is derived, because a webhook has no access to what the node stored. */
+async function secretOf(caller: Caller, executionId: string): Promise<string> {
+  const { apiKey } = await caller.getCredentials<{ apiKey: string }>(CREDENTIAL);
+  return createHmac('sha256', apiKey).update(`wait ${executionId} ${caller.getNode().id}`).digest('hex');
+}
+
+const answered = (answer: IDataObject): IDataObject => ({ answered: true, message: answer['message'], answer });
+
+interface LogPage {
+  readonly data: ReadonlyArray<{ readonly event: string; readonly data: IDataObject }>;
+  readonly nextCursor: string | null;
+}
+
+/** Reads the event log for the answer to a message. */
+class AnswerLog {
+  readonly #item: ItemCall;
+  #cursor: string | null;
+  #isSent = false;
+
+  constructor(item: ItemCall, cursor: string | null) {
+    this.#item = item;
+    this.#cursor = cursor;
+  }
+
+  /** Returns the cursor of the newest event; null if there has never been one. */
+  static async newest(item: ItemCall): Promise<string | null> {
+    const page = await callApi<LogPage>(item.execution, { path: '/events', query: { afterCursor: 'now', limit: 1 } });
+    return page.nextCursor;
+  }
+
+  /** Returns the first message in the chat after the question, which arrives within this time. */
+  async find(question: IDataObject, waitSeconds: number): Promise<IDataObject | undefined> {
+    for (let wait = waitSeconds; ; wait = 0) {
+      const page = await this.#item.call<LogPage>({
+        path: '/events',
+        query: {
+          events: ['message.incoming', 'message.sent'],
+          limit: 200,
+          wait,
+          ...(this.#cursor !== null && { afterCursor: this.#cursor }),
+        },
+      });
+      for (const { event, data } of page.data) {
+        if (event === 'message.sent') this.#isSent ||= data['messageId'] === question['messageId'];
+        else if (this.#isSent && isAnswer(data, question)) return data;
+      }
+      this.#cursor = page.nextCursor ?? this.#cursor;
+      if (page.data.length === 0) return undefined;
+    }
+  }
+}
+
+function isAnswer(data: IDataObject, question: IDataObject): boolean {
+  return data['chatId'] === question['chatId'] && data['sessionId'] === question['sessionId'];
+}

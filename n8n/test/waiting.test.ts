@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newNumber } from '../../server/test/support/server.ts';
+import { callWebhook, execute, type RunOptions, startN8n } from './support/contexts.ts';
+import { switchboard } from './support/nodes.ts';
+import { newScene } from './support/scene.ts';
+
+const chosen = (value: string) => ({ __rl: true, mode: 'id', value });
+
+describe('sending and waiting for the answer in n8n', () => {
+  const scene = newScene();
+  const endpoints = async () => (await scene().call('GET', '/webhooks/endpoints')).body.data;
+  const ask = (to: string, parameters: object, options: RunOptions = {}) =>
+    execute(
+      switchboard,
+      scene().credential,
+      { resource: 'message', operation: 'ask', to: chosen(to), message: 'Do you want it?', ...parameters },
+      options,
+    );
+  let runs = 0;
+  const fresh = (): RunOptions => ({ run: ++runs });
+
+  it('keeps the execution running until the recipient answers', async () => {
+    const { simulate } = scene();
+    const [friend, other] = [newNumber(), newNumber()];
+    await simulate({ action: 'incoming', from: friend, message: 'an earlier message' });
+    const asking = ask(friend, { waitMode: 'inPlace', waitLimit: 1, waitUnit: 'minutes' }, fresh());
+    await sent(friend);
+    await simulate({ action: 'incoming', from: other, message: 'another chat' });
+    await simulate({ action: 'incoming', from: friend, message: 'Yes, please' });
+    const [item] = await asking;
+    assert.deepEqual([item?.json['answered'], item?.json['message']], [true, 'Yes, please']);
+    assert.deepEqual(await endpoints(), []);
+  });
+
+  it('returns the question when the time is over', async () => {
+    const [item] = await ask(newNumber(), { waitMode: 'inPlace', waitLimit: 1 / 60, waitUnit: 'minutes' }, fresh());
+    assert.equal(item?.json['answered'], false);
+    assert.equal((item?.json['question'] as { message: string } | undefined)?.message, 'Do you want it?');
+  });
+
+  it('keeps the execution of an agent running, because n8n could not store it', async () => {
+    const friend = newNumber();
+    const asking = ask(friend, { waitMode: 'suspend', waitLimit: 1 }, { ...fresh(), isTool: true });
+    await sent(friend);
+    await scene().simulate({ action: 'incoming', from: friend, message: 'Fine' });
+    const [item] = await asking;
+    assert.equal(item?.json['message'], 'Fine');
+  });
+
+  it('suspends the execution, and continues it with the answer', async () => {
+    const { credential, simulate } = scene();
+    const friend = newNumber();
+    const n8n = await startN8n(switchboard, credential);
+    try {
+      let until: Date | undefined;
+      const items = [{ json: { order: 42 } }];
+      const onWait = (time: Date) => {
+        until = time;
+      };
+      const resumeUrl = `${n8n.url}/webhook-waiting/4711?signature=token`;
+      const passedOn = await ask(friend, { waitLimit: 2, waitUnit: 'days' }, { ...fresh(), items, onWait, resumeUrl });
+      assert.deepEqual(passedOn, items, 'the input continues when the time is over');
+      const hours = (Number(until) - Date.now()) / 3_600_000;
+      assert.ok(hours > 47.9 && hours <= 48, String(until));
+      const [endpoint] = await endpoints();
+      assert.equal(endpoint.webhookUrl, `${n8n.url}/webhook-waiting/4711/answer?signature=token`);
+      assert.deepEqual(endpoint.filters, { chats: [friend], fromMe: false });
+
+      await simulate({ action: 'incoming', from: newNumber(), message: 'another chat' });
+      await simulate({ action: 'incoming', from: friend, message: 'In two days' });
+      const [delivered] = await n8n.waitFor(1);
+      const item = delivered?.result.workflowData?.[0]?.[0];
+      assert.deepEqual([item?.json['answered'], item?.json['message']], [true, 'In two days']);
+      assert.deepEqual(await endpoints(), []);
+    } finally {
+      await n8n.close();
+    }
+  });
+
+  it('rejects an answer without a valid signature, and goes on waiting after a test', async () => {
+    const { credential, call } = scene();
+    const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+    await ask(newNumber(), {}, { ...fresh(), resumeUrl });
+    const [{ webhookId }] = await endpoints();
+    const { headers, body } = (await call('GET', `/webhooks/endpoints/${webhookId}/test`)).body.request;
+    const tested = await callWebhook(switchboard, credential, {}, { headers }, Buffer.from(body));
+    assert.deepEqual(tested, { status: 200, result: { webhookResponse: 'ignored' } });
+    const forged = { headers: { ...headers, 'x-webhook-test': undefined } };
+    const changed = Buffer.from(body.replace('test event', 'fake answer'));
+    assert.equal((await callWebhook(switchboard, credential, {}, forged, changed)).status, 401);
+    const otherKey = { ...credential, apiKey: 'another' };
+    assert.equal((await callWebhook(switchboard, otherKey, {}, forged, Buffer.from(body))).status, 401);
+    await call('DELETE', `/webhooks/endpoints/${webhookId}`);
+  });
+
+  it('removes webhooks of answers that never came', async () => {
+    const { call } = scene();
+    await call('POST', '/webhooks/endpoints', {
+      webhookUrl: 'http://127.0.0.1:1/webhook-waiting/1/answer',
+      events: ['message.incoming'],
+      metadata: { n8n: 'answer', until: '2026-01-01T00:00:00.000Z', executionId: '1' },
+    });
+    await ask(newNumber(), {}, { ...fresh(), resumeUrl: 'http://127.0.0.1:1/webhook-waiting/4711?signature=token' });
+    const left = await endpoints();
+    assert.deepEqual(
+      left.map(({ metadata }: { metadata: { executionId: string } }) => metadata.executionId),
+      ['4711'],
+    );
+    await call('DELETE', `/webhooks/endpoints/${left[0].webhookId}`);
+  });
+
+  it('suspends for one item only', async () => {
+    const items = [{ json: {} }, { json: {} }];
+    await assert.rejects(
+      ask(newNumber(), {}, { ...fresh(), items, resumeUrl: 'http://127.0.0.1:1/' }),
+      /one answer only/,
+    );
+    assert.deepEqual(await endpoints(), []);
+  });
+
+  /** Resolves once a message to this number was sent. */
+  async function sent(to: string): Promise<void> {
+    const { call } = scene();
+    for (let cursor = ''; ; ) {
+      const { body } = await call('GET', `/events?events=message.sent&wait=30${cursor && `&afterCursor=${cursor}`}`);
+      if (body.data.some(({ data }: { data: { to: string } }) => data.to === to)) return;
+      cursor = body.nextCursor ?? '';
+    }
+  }
+});
