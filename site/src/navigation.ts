@@ -36,6 +36,7 @@ export const groups: readonly Group[] = [
       ['php', 'PHP verifier'],
       ['go', 'Go verifier'],
       ['cli', 'Command line'],
+      ['n8n', 'n8n'],
       ['mcp', 'MCP'],
       ['mcp-events', 'MCP events'],
       ['mcp-reference', 'MCP reference'],
