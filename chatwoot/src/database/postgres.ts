@@ -1,0 +1,83 @@
+import pg from 'pg';
+import { type Database, DatabaseError, type Row, type Statement, type Value } from './database.ts';
+
+/** Arbitrary key of the lock that one bridge holds. */
+const LOCK = 7_204_611_093;
+/** OID of BIGINT, which the driver returns as text by default. All of our numbers are below 2^53. */
+const BIGINT = 20;
+
+/** Connects to PostgreSQL. @throws {DatabaseError} */
+export async function openPostgres(url: string): Promise<Database> {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(BIGINT, Number);
+  const pool = new pg.Pool({ connectionString: url, max: 8, types });
+  pool.on('error', () => {}); // an idle connection ended; the next query opens another
+  let holder: pg.PoolClient;
+  try {
+    holder = await pool.connect();
+  } catch (cause) {
+    await pool.end();
+    throw new DatabaseError(`Cannot connect to PostgreSQL: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
+  const lost = new Promise<Error>((resolve) => holder.once('error', resolve));
+  const { rows } = await holder.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);
+  if (rows[0]?.held !== true) {
+    holder.release();
+    await pool.end();
+    throw new DatabaseError('Another process is using this database. Stop the other bridge first.');
+  }
+  return new PostgresDatabase(pool, holder, lost);
+}
+
+class PostgresDatabase implements Database {
+  readonly lost: Promise<Error>;
+  readonly #pool: pg.Pool;
+  /** Its connection holds the lock. */
+  readonly #holder: pg.PoolClient;
+  #isClosed = false;
+
+  constructor(pool: pg.Pool, holder: pg.PoolClient, lost: Promise<Error>) {
+    this.#pool = pool;
+    this.#holder = holder;
+    this.lost = lost;
+  }
+
+  async all(sql: string, ...values: Value[]): Promise<Row[]> {
+    return (await this.#pool.query<Row>(numbered(sql), values)).rows;
+  }
+
+  async batch(statements: readonly Statement[]): Promise<number[]> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query('BEGIN');
+      const changes: number[] = [];
+      for (const [sql, ...values] of statements)
+        changes.push((await client.query(numbered(sql), values)).rowCount ?? 0);
+      await client.query('COMMIT');
+      return changes;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((cause: Error) => {
+        failure = cause;
+      });
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#holder.release(true);
+    await this.#pool.end();
+  }
+}
+
+/** Replaces each `?` by `$1`, `$2`, … */
+function numbered(sql: string): string {
+  let count = 0;
+  return sql.replace(/\?/g, () => `$${++count}`);
+}

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { type Client, createClient } from '@switchboard/sdk';
+import { Chatwoot, type Inbox } from './chatwoot/client.ts';
+import { ConfigError, type InboxSettings, type Settings } from './config.ts';
+import { openDatabase } from './database/database.ts';
+import { type Log, messageOf } from './log.ts';
+import { Receiver } from './receiver.ts';
+import { type InboxRow, State } from './state.ts';
+
+/** Event types that the bridge needs. */
+const EVENTS = [
+  'message.incoming',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'message.reaction',
+  'message.edited',
+  'message.deleted',
+  'message.media',
+  'contact.updated',
+  'presence.updated',
+];
+/** Chatwoot delivers webhooks from a queue (app/jobs/webhook_job.rb). */
+const WEBHOOK_MS = 30_000;
+
+export interface InitOptions {
+  readonly print: (line: string) => void;
+  readonly log: Log;
+  readonly webhookMs?: number;
+}
+
+/**
+ * Creates the inbox and both webhooks of each session, or corrects those of an earlier run, and tests them.
+ * @throws {ConfigError} if a part does not work; the message explains what to change
+ */
+export async function init(settings: Settings, { print, log, webhookMs = WEBHOOK_MS }: InitOptions): Promise<void> {
+  const database = await openDatabase(settings.database);
+  const state = new State(database);
+  const arrivals = new Arrivals();
+  const receiver = new Receiver({
+    host: settings.host,
+    port: settings.port,
+    state,
+    log,
+    onSwitchboardEvent: async () => 'accepted',
+    onChatwootEvent: async ({ sessionId }) => {
+      arrivals.add(sessionId);
+      return 'accepted';
+    },
+    health: () => ({ status: 'setting up' }),
+  });
+  const switchboard = createClient({ baseUrl: settings.switchboardUrl, credential: settings.switchboardKey });
+  const chatwoot = new Chatwoot(settings);
+  try {
+    await receiver.start();
+    for (const inbox of settings.inboxes) {
+      const row = await setUp({ settings, state, switchboard, chatwoot, print }, inbox);
+      await testSwitchboard(switchboard, row, settings);
+      print(`  Switchboard reaches the bridge at ${settings.urlForSwitchboard}.`);
+      await testChatwoot(chatwoot, row, arrivals, settings, webhookMs);
+      print(`  Chatwoot reaches the bridge at ${settings.url}.`);
+    }
+  } finally {
+    await receiver.stop();
+    await database.close();
+  }
+}
+
+interface SetUp {
+  readonly settings: Settings;
+  readonly state: State;
+  readonly switchboard: Client;
+  readonly chatwoot: Chatwoot;
+  readonly print: (line: string) => void;
+}
+
+async function setUp(
+  { settings, state, switchboard, chatwoot, print }: SetUp,
+  inbox: InboxSettings,
+): Promise<InboxRow> {
+  const { sessionId } = inbox;
+  const session = await explained(switchboard.sessions.get({ sessionId }), `Cannot read ${sessionId} from Switchboard`);
+  const known = await state.inbox(sessionId);
+  const token = known?.token ?? randomBytes(24).toString('base64url');
+  const webhookUrl = `${settings.url}/chatwoot/${sessionId}/${token}`;
+  const created = await explained(
+    inboxOf(chatwoot, inbox, known?.inboxId, webhookUrl),
+    'Cannot set up the inbox in Chatwoot. The token must belong to an administrator of the account',
+  );
+  print(`${session.name ?? sessionId}: inbox ${created.id} ("${created.name}")`);
+  const secret = known?.webhookSecret ?? randomBytes(32).toString('base64url');
+  const webhookId = await explained(
+    ensureWebhook(switchboard, settings, sessionId, known?.webhookId, secret),
+    'Cannot set up the webhook in Switchboard',
+  );
+  const row: InboxRow = {
+    sessionId,
+    inboxId: created.id,
+    identifier: created.inbox_identifier ?? known?.identifier ?? '',
+    token,
+    chatwootSecret: created.secret || undefined,
+    webhookId,
+    webhookSecret: secret,
+  };
+  await state.saveInbox(row);
+  if (row.chatwootSecret === undefined)
+    print('  This version of Chatwoot does not sign webhooks. Their URL has a secret part; keep it private.');
+  return row;
+}
+
+/** Uses the inbox of an earlier run, the one of the settings, or one with our URL, and otherwise creates one. */
+async function inboxOf(
+  chatwoot: Chatwoot,
+  { inboxId, name, sessionId }: InboxSettings,
+  knownId: number | undefined,
+  webhookUrl: string,
+): Promise<Inbox> {
+  const inboxes = await chatwoot.listInboxes();
+  const wanted = inboxId ?? knownId;
+  const isOurs = ({ webhook_url }: Inbox) => webhook_url?.includes(`/chatwoot/${sessionId}/`) ?? false;
+  const existing =
+    inboxes.find(({ id }) => id === wanted) ?? (inboxId === undefined ? inboxes.find(isOurs) : undefined);
+  if (inboxId !== undefined && existing?.channel_type !== 'Channel::Api')
+    throw new Error(`inbox ${inboxId} does not exist or is not an API inbox`);
+  if (existing === undefined) return chatwoot.createInbox(name, webhookUrl);
+  return existing.webhook_url === webhookUrl ? existing : chatwoot.updateInbox(existing.id, webhookUrl);
+}
+
+async function ensureWebhook(
+  { webhooks }: Client,
+  settings: Settings,
+  sessionId: string,
+  knownId: string | undefined,
+  secret: string,
+): Promise<string> {
+  const fields = {
+    webhookUrl: `${settings.urlForSwitchboard}/switchboard/${sessionId}`,
+    events: EVENTS,
+    secret,
+    sessionIds: [sessionId],
+    ordering: 'strict' as const,
+    include: ['network' as const, 'contact' as const, 'chat' as const],
+    description: 'Chatwoot',
+  };
+  for await (const { webhookId, webhookUrl, isDefault } of webhooks.endpoints.list.all()) {
+    if (isDefault || (webhookId !== knownId && webhookUrl !== fields.webhookUrl)) continue;
+    await webhooks.endpoints.update({ webhookId, ...fields, enabled: true, paused: false });
+    return webhookId;
+  }
+  return (await webhooks.endpoints.create(fields)).webhookId;
+}
+
+async function testSwitchboard({ webhooks }: Client, { webhookId }: InboxRow, settings: Settings): Promise<void> {
+  const test = await explained(webhooks.endpoints.test({ webhookId }), 'Cannot test the webhook of Switchboard');
+  if (test.delivered) return;
+  throw new ConfigError(
+    `Switchboard cannot reach the bridge at ${settings.urlForSwitchboard}: ${test.message}. Set CHATWOOT_BRIDGE_URL_FOR_SWITCHBOARD, and for a private address WEBHOOK_ALLOWED_CIDRS of the server.`,
+  );
+}
+
+/** A conversation with a private note makes Chatwoot call the webhook. Its contact is deleted afterwards. */
+async function testChatwoot(
+  chatwoot: Chatwoot,
+  { inboxId, sessionId }: InboxRow,
+  arrivals: Arrivals,
+  settings: Settings,
+  webhookMs: number,
+): Promise<void> {
+  const sourceId = `switchboard-test-${randomBytes(8).toString('hex')}`;
+  const contact = await explained(
+    chatwoot.createContact({ name: 'Switchboard test' }),
+    'Cannot create a contact in Chatwoot',
+  );
+  try {
+    const { id } = await chatwoot.createConversation({
+      inbox_id: inboxId,
+      contact_id: contact.id,
+      source_id: sourceId,
+      custom_attributes: {},
+    });
+    const arrived = arrivals.next(sessionId, webhookMs);
+    await chatwoot.createMessage(id, {
+      content: 'Switchboard tests this inbox.',
+      messageType: 'outgoing',
+      isPrivate: true,
+      sourceId,
+    });
+    if (await arrived) return;
+  } finally {
+    await chatwoot.deleteContact(contact.id).catch(() => {});
+  }
+  throw new ConfigError(
+    `Chatwoot did not reach the bridge at ${settings.url} within ${webhookMs / 1000} s, or its signature was wrong. Set CHATWOOT_BRIDGE_URL to an address that the Sidekiq process of Chatwoot can reach, and check the clocks of both machines.`,
+  );
+}
+
+/** Webhooks that have arrived and were verified. */
+class Arrivals {
+  readonly #waiting = new Map<string, () => void>();
+
+  add(sessionId: string): void {
+    this.#waiting.get(sessionId)?.();
+  }
+
+  /** Resolves with true on the next webhook, and with false without one in time. */
+  next(sessionId: string, ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), ms);
+      this.#waiting.set(sessionId, () => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
+}
+
+async function explained<T>(work: Promise<T>, what: string): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new ConfigError(`${what}: ${messageOf(cause)}`, { cause });
+  }
+}

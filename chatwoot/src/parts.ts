@@ -1,0 +1,24 @@
+import type { Client } from '@switchboard/sdk';
+import type { Chatwoot } from './chatwoot/client.ts';
+import type { InboxSettings, Settings } from './config.ts';
+import type { Log } from './log.ts';
+import type { Queue } from './queue/queue.ts';
+import type { State } from './state.ts';
+
+/** The common parts of both directions. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly state: State;
+  readonly chatwoot: Chatwoot;
+  readonly switchboard: Client;
+  readonly log: Log;
+  readonly toChatwoot: Queue;
+  readonly toWhatsapp: Queue;
+  /** The settings of an inbox by its session. */
+  readonly inboxes: ReadonlyMap<string, InboxSettings>;
+}
+
+/** The id that the bridge gives a message of Chatwoot. It marks our own messages in webhooks. */
+export const SOURCE_PREFIX = 'switchboard:';
+
+export const laneOf = (sessionId: string, chatId: string) => `${sessionId}:${chatId}`;

@@ -1,0 +1,137 @@
+import type { Statement } from '../database/database.ts';
+import { type Log, messageOf } from '../log.ts';
+import type { Job, Queue } from './queue.ts';
+
+/** The result of an attempt. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly statements?: readonly Statement[]; readonly after?: () => void }
+  /** Tried again later. With a lane, the jobs behind it do not wait for it. */
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly lane?: string }
+  /** Never tried again. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly statements?: readonly Statement[];
+      readonly after?: () => void;
+    };
+
+export const done = (statements: readonly Statement[] = [], after?: () => void): Outcome => ({
+  kind: 'done',
+  statements,
+  ...(after && { after }),
+});
+
+export interface WorkerOptions {
+  readonly queue: Queue;
+  readonly handle: (job: Job) => Promise<Outcome>;
+  readonly log: Log;
+  /** Number of lanes that run at the same time. */
+  readonly concurrency?: number;
+  /** Delay before the second attempt in milliseconds. It doubles with each attempt, up to five minutes. */
+  readonly firstRetryMs?: number;
+}
+
+const MAX_RETRY_MS = 300_000;
+
+/** Runs the jobs of a queue, those of a lane in order. */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #busy = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = true;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#isStopped = false;
+    this.wake();
+  }
+
+  /** Begins no more jobs, and resolves once those that run have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+    await Promise.all(this.#busy.values());
+  }
+
+  /** Looks for jobs that are due. */
+  wake(): void {
+    if (this.#isStopped) return;
+    if (this.#looking !== undefined) {
+      this.#lookAgain = true;
+      return;
+    }
+    this.#looking = this.#look()
+      .catch((error) => {
+        this.#options.log('error', 'failed to read the queue; retrying', { error: messageOf(error) });
+        this.#wakeIn(5000);
+      })
+      .finally(() => {
+        this.#looking = undefined;
+        if (this.#lookAgain) {
+          this.#lookAgain = false;
+          this.wake();
+        }
+      });
+  }
+
+  async #look(): Promise<void> {
+    const { queue, concurrency = 4 } = this.#options;
+    const busy = new Set(this.#busy.keys());
+    const room = concurrency - busy.size;
+    // The end of a job looks again.
+    if (room <= 0) return;
+    for (const job of await queue.due(busy, room)) {
+      if (this.#isStopped) return;
+      const running = this.#run(job).finally(() => {
+        this.#busy.delete(job.lane);
+        this.wake();
+      });
+      this.#busy.set(job.lane, running);
+    }
+    const dueAt = await queue.nextDueAt(new Set(this.#busy.keys()));
+    if (dueAt !== undefined) this.#wakeIn(Math.max(0, dueAt - Date.now()));
+  }
+
+  #wakeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.wake(), ms);
+  }
+
+  async #run(job: Job): Promise<void> {
+    const { queue, log, handle } = this.#options;
+    try {
+      await queue.begin(job.seq);
+      const outcome = await handle(job).catch((error): Outcome => ({ kind: 'retry', reason: messageOf(error) }));
+      await this.#settle(job, outcome);
+    } catch (error) {
+      // The database failed. Without an outcome, the job is tried again.
+      log('error', 'failed to settle a job; retrying', { queue: queue.table, job: job.seq, error: messageOf(error) });
+      await new Promise((resolve) => setTimeout(resolve, this.#isStopped ? 0 : 1000));
+    }
+  }
+
+  async #settle(job: Job, outcome: Outcome): Promise<void> {
+    const { queue, log } = this.#options;
+    if (outcome.kind === 'retry') {
+      const delay = outcome.afterMs ?? this.#backOffMs(job.attempt);
+      log('warn', 'job postponed', { queue: queue.table, job: job.seq, attempt: job.attempt, reason: outcome.reason });
+      await queue.postpone(job.seq, Date.now() + delay, outcome.reason, outcome.lane);
+      return;
+    }
+    const reason = outcome.kind === 'failed' ? outcome.reason : undefined;
+    if (reason !== undefined) log('error', 'job failed', { queue: queue.table, job: job.seq, reason });
+    await queue.finish(job.seq, outcome.kind, outcome.statements ?? [], reason);
+    outcome.after?.();
+  }
+
+  #backOffMs(attempt: number): number {
+    const { firstRetryMs = 1000 } = this.#options;
+    return Math.min(MAX_RETRY_MS, firstRetryMs * 2 ** Math.min(attempt - 1, 20));
+  }
+}

@@ -1,0 +1,47 @@
+import type { ChatwootConversation } from '../chatwoot/payload.ts';
+import type { Parts } from '../parts.ts';
+import { isPhoneNumber } from '../text/phoneForms.ts';
+
+export interface SentTo {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+/**
+ * Finds the chat of a conversation. One that an agent has opened is unknown until its first message: its contact has the
+ * number, or the identifier of a group or person.
+ */
+export async function resolveChat(
+  { state, switchboard }: Parts,
+  sessionId: string,
+  conversation: ChatwootConversation,
+): Promise<SentTo | undefined> {
+  const known = await state.chatOfConversation(sessionId, conversation.id);
+  if (known !== undefined) return known;
+  const prefix = `${sessionId}:`;
+  const fromSource = conversation.sourceId?.startsWith(prefix)
+    ? conversation.sourceId.slice(prefix.length).split(':')[0]
+    : undefined;
+  const { id: contactId, phoneNumber, identifier } = conversation.contact;
+  const digits = phoneNumber?.replace(/\D/g, '') ?? '';
+  const address = identifier?.replace(/^switchboard:/, '') ?? '';
+  let chatId = fromSource;
+  if (chatId === undefined && isPhoneNumber(digits)) {
+    // The network decides which form of a Brazilian number is the chat; Switchboard knows it.
+    const found = await switchboard.contacts.get({ contactId: digits, sessionId }).catch(() => undefined);
+    chatId = found?.phoneNumber ?? digits;
+  }
+  chatId ??= /^grp_\w+$|@/.test(address) ? address.replace(/@s\.whatsapp\.net$/, '') : undefined;
+  if (chatId === undefined) return undefined;
+  const existing = await state.chat(sessionId, chatId);
+  // The newest conversation gets the answers.
+  await state.saveChat({
+    sessionId,
+    chatId,
+    contactId,
+    sourceId: conversation.sourceId ?? existing?.sourceId ?? `${prefix}${chatId}`,
+    conversationId: conversation.id,
+    name: existing?.name,
+  });
+  return { sessionId, chatId };
+}

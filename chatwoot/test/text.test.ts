@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { toMarkdown } from '../src/text/markdown.ts';
+import { phoneForms } from '../src/text/phoneForms.ts';
+import { parseVcard, toVcard } from '../src/text/vcard.ts';
+import { toWhatsappText } from '../src/text/whatsappText.ts';
+
+describe('formatting of agents', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['converts bold', '**Hello** you', '*Hello* you'],
+    ['converts bold with underscores', '__Hello__', '*Hello*'],
+    ['converts italics', '*Hello* and _you_', '_Hello_ and _you_'],
+    ['converts strikethrough', '~~old~~', '~old~'],
+    ['converts bold italics', '***both***', '*_both_*'],
+    ['nests italics in bold', '**a *b* c**', '*a _b_ c*'],
+    ['marks each line of bold text', '**one\\\ntwo**', '*one*\n*two*'],
+    ['keeps spaces at line ends outside the marks', '**one \ntwo**', '*one* \n*two*'],
+    ['keeps underscores inside words', 'snake_case_name', 'snake_case_name'],
+    ['keeps a product of numbers', '2 * 3 * 4', '2 * 3 * 4'],
+    ['keeps underscores in addresses', 'https://example.com/a_b_c', 'https://example.com/a_b_c'],
+    ['writes links with their address', '[Docs](https://example.com/a_b)', 'Docs (https://example.com/a_b)'],
+    ['writes bare links once', '[https://example.com](https://example.com)', 'https://example.com'],
+    ['unwraps automatic links', '<https://example.com>', 'https://example.com'],
+    ['keeps code', '`**x**` and\n```js\n**y**\n```', '`**x**` and\n```\n**y**\n```'],
+    ['resolves escapes', '1\\. \\*x\\* a\\_b', '1. *x* a_b'],
+    ['converts lists', '* one\n* two\n1. three', '- one\n- two\n1. three'],
+    ['converts headings', '# Title\ntext', '*Title*\ntext'],
+    ['keeps an unclosed mark', '**open', '**open'],
+    ['removes the break at the end of a line', 'a\\\nb', 'a\nb'],
+  ];
+  for (const [title, markdown, expected] of cases) it(title, () => assert.equal(toWhatsappText(markdown), expected));
+
+  it('converts 150,000 unclosed marks in linear time', () => {
+    const startedAt = process.cpuUsage().user;
+    assert.equal(toWhatsappText('*a '.repeat(50_000)).length, 149_999);
+    assert.ok(process.cpuUsage().user - startedAt < 5_000_000);
+  });
+});
+
+describe('formatting of contacts', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['converts bold', '*Hello* you', '**Hello** you'],
+    ['converts italics', '_Hello_', '*Hello*'],
+    ['converts strikethrough', '~old~', '~~old~~'],
+    ['nests', '*_both_*', '***both***'],
+    ['escapes a product', '2*3*4', '2\\*3\\*4'],
+    ['keeps underscores inside words', 'a_b_c', 'a_b_c'],
+    ['keeps addresses', 'https://example.com/_a_*b*', 'https://example.com/_a_*b*'],
+    ['escapes headings', '# 5', '\\# 5'],
+    ['escapes links', '[a](b)', '\\[a](b)'],
+    ['keeps code', '`*a*`', '`*a*`'],
+    ['puts fences on separate lines', '```a\nb```', '```\na\nb\n```'],
+    ['ends marks with their line', '*one\ntwo*', '\\*one\ntwo\\*'],
+  ];
+  for (const [title, text, expected] of cases) it(title, () => assert.equal(toMarkdown(text), expected));
+});
+
+describe('phone numbers', () => {
+  it('returns both forms of Brazilian, Mexican and Argentine numbers', () => {
+    assert.deepEqual(phoneForms('5511987654321'), ['5511987654321', '551187654321']);
+    assert.deepEqual(phoneForms('551187654321'), ['551187654321', '5511987654321']);
+    assert.deepEqual(phoneForms('5215512345678'), ['5215512345678', '525512345678']);
+    assert.deepEqual(phoneForms('541112345678'), ['541112345678', '5491112345678']);
+    assert.deepEqual(phoneForms('491701234567'), ['491701234567']);
+  });
+});
+
+describe('contact cards', () => {
+  it('reads what it writes', () => {
+    const card = { name: 'Ada, née Byron; Countess', phoneNumbers: ['491701234567', '4930123456'] };
+    assert.deepEqual(parseVcard(toVcard(card)), card);
+  });
+
+  it('reads cards of other programs', () => {
+    const text = 'BEGIN:VCARD\nVERSION:2.1\nN:Lovelace;Ada\nitem1.TEL;waid=491701234567:+49 170\n  1234567\nEND:VCARD';
+    assert.deepEqual(parseVcard(text), { name: 'Ada Lovelace', phoneNumbers: ['491701234567'] });
+    assert.equal(parseVcard('BEGIN:VCARD\nFN:Ada\nEND:VCARD'), undefined);
+  });
+});
