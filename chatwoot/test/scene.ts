@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { eventually } from '../../server/test/support/eventually.ts';
+import { upload } from '../../server/test/support/media/media.ts';
 import {
   type Call,
   connectSession,
@@ -31,11 +33,13 @@ export interface Scene {
   readonly printed: readonly string[];
   simulate(action: object): Promise<void>;
   /** A contact writes, and the message is in Chatwoot. */
-  incoming(from: string, message: string, more?: object): Promise<MessageRecord>;
+  incoming(from: string, message: string | undefined, more?: object): Promise<MessageRecord>;
   conversation(phoneNumber: string): ConversationRecord;
   /** Messages that the session has sent, the oldest first. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   sent(): Promise<any[]>;
+  /** Stores a file in Switchboard. @returns its id */
+  upload(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
 }
 
 export interface SceneOptions extends FakeOptions {
@@ -54,7 +58,7 @@ export async function openScene(test: TestContext, { env = {}, ...options }: Sce
     rmSync(folder, { recursive: true, force: true });
   });
   let scene: Scene | undefined;
-  const { call } = await server.account();
+  const { call, token } = await server.account();
   const sessionNumber = newNumber();
   const sessionId = await connectSession(call, sessionNumber);
   const { body: key } = await call('POST', '/api-keys/create', { name: 'chatwoot' });
@@ -74,7 +78,7 @@ export async function openScene(test: TestContext, { env = {}, ...options }: Sce
   await init(settings, { print: (line) => printed.push(line), log: () => {}, webhookMs: 20_000 });
   const bridge = await openBridge(settings);
   await bridge.start();
-  scene = sceneOf({ chatwoot, call, sessionId, sessionNumber, settings, bridge, printed });
+  scene = sceneOf({ server, token, chatwoot, call, sessionId, sessionNumber, settings, bridge, printed });
   return scene;
 }
 
@@ -83,9 +87,12 @@ export function openBridge(settings: Settings): Promise<Bridge> {
 }
 
 function sceneOf(
-  parts: Pick<Scene, 'chatwoot' | 'call' | 'sessionId' | 'sessionNumber' | 'settings' | 'bridge' | 'printed'>,
+  parts: Pick<Scene, 'chatwoot' | 'call' | 'sessionId' | 'sessionNumber' | 'settings' | 'bridge' | 'printed'> & {
+    readonly server: TestServer;
+    readonly token: string;
+  },
 ): Scene {
-  const { chatwoot, call, sessionId } = parts;
+  const { chatwoot, call, sessionId, server, token } = parts;
   const simulate = async (action: object) => {
     const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, action);
     assert.equal(status, 200, JSON.stringify(body));
@@ -108,11 +115,19 @@ function sceneOf(
       assert.ok(found, `no conversation with ${phoneNumber}`);
       return found;
     },
+    async upload(bytes) {
+      return (await upload(server, token, bytes)).body.mediaId;
+    },
     async sent() {
       const { body } = await call('GET', `/messages?sessionId=${sessionId}&direction=outgoing&limit=200`);
       return body.data.toReversed();
     },
   };
+}
+
+/** Waits for a number of messages of the session. */
+export async function sentMessages(sent: Scene['sent'], count: number): ReturnType<Scene['sent']> {
+  return eventually(sent, (all) => all.length >= count);
 }
 
 /** A port that was free a moment ago. `init` and the bridge listen on it in turn. */
@@ -125,5 +140,3 @@ export async function freePort(): Promise<number> {
     });
   });
 }
-
-export type { TestServer };

@@ -4,13 +4,14 @@ import type { Parts } from '../parts.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { FailureJob } from './handler.ts';
 
-const RANK: Readonly<Record<string, number>> = { sending: 0, sent: 1, failed: 2, delivered: 3, read: 4 };
+const RANK: Readonly<Record<string, number>> = { sending: 0, failed: 0, sent: 1, delivered: 2, read: 3 };
 
 /** Passes the status of an agent's message on. Of several parts, the last one counts. */
 export async function applyStatus(parts: Parts, messageId: string, status: string, error?: string): Promise<Outcome> {
   const { state, chatwoot, toChatwoot } = parts;
   const link = await state.link(messageId);
-  if (link === undefined || (RANK[status] ?? 0) <= (RANK[link.status] ?? 0)) return done();
+  if (link === undefined || status === link.status) return done();
+  if (status !== 'failed' && (RANK[status] ?? 0) <= (RANK[link.status] ?? 0)) return done();
   if (link.direction === 'in' && link.status === 'received') return done();
   const statement = state.statusStatement(messageId, status);
   if (status === 'failed' && link.direction === 'out') {

@@ -152,6 +152,10 @@ export class FakeChatwoot {
     });
   }
 
+  addContact(fields: Partial<ContactRecord>): ContactRecord {
+    return this.#createContact(fields);
+  }
+
   /** An agent opens a conversation with a contact. */
   open(inboxId: number, fields: Partial<ContactRecord>): ConversationRecord {
     const contact = this.#createContact(fields);
