@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { type Database, DatabaseError, type Row, type Statement, type Value } from './database.ts';
 
+/** Keeps the tables apart from those of Switchboard, which can use the same database. */
+const SCHEMA = 'switchboard_chatwoot';
 /** Arbitrary key of the lock that one bridge holds. */
 const LOCK = 7_204_611_093;
 /** OID of BIGINT, which the driver returns as text by default. All of our numbers are below 2^53. */
@@ -10,7 +12,7 @@ const BIGINT = 20;
 export async function openPostgres(url: string): Promise<Database> {
   const types = new pg.TypeOverrides();
   types.setTypeParser(BIGINT, Number);
-  const pool = new pg.Pool({ connectionString: url, max: 8, types });
+  const pool = new pg.Pool({ connectionString: url, max: 8, types, options: `-c search_path=${SCHEMA}` });
   pool.on('error', () => {}); // an idle connection ended; the next query opens another
   let holder: pg.PoolClient;
   try {
@@ -21,13 +23,14 @@ export async function openPostgres(url: string): Promise<Database> {
       cause,
     });
   }
-  const lost = new Promise<Error>((resolve) => holder.once('error', resolve));
+  const lost = new Promise<Error>((resolve) => holder.on('error', resolve));
   const { rows } = await holder.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);
   if (rows[0]?.held !== true) {
     holder.release();
     await pool.end();
     throw new DatabaseError('Another process is using this database. Stop the other bridge first.');
   }
+  await holder.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
   return new PostgresDatabase(pool, holder, lost);
 }
 

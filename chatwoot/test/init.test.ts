@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectSession, newNumber } from '../../server/test/support/server.ts';
+import { ConfigError, readSettings } from '../src/config.ts';
+import { DatabaseError } from '../src/database/database.ts';
+import { init } from '../src/init.ts';
+import { openBridge, openScene, sentMessages } from './scene.ts';
+
+const quiet = { print: () => {}, log: () => {}, webhookMs: 20_000 };
+
+describe('the set-up', () => {
+  it('creates the inbox and a webhook in strict order, tests both, and leaves no trace', async (test) => {
+    const { chatwoot, call, sessionId, printed, inboxId } = await openScene(test);
+    assert.match(printed.join('\n'), /inbox \d+ \("WhatsApp"\)\n.*Switchboard reaches.*\n.*Chatwoot reaches/);
+    const { body } = await call('GET', '/webhooks/endpoints');
+    const webhook = body.data.find(({ description }: { description: string }) => description === 'Chatwoot');
+    assert.equal(webhook.ordering, 'strict');
+    assert.deepEqual(webhook.sessionIds, [sessionId]);
+    assert.equal(chatwoot.inboxes.get(inboxId)?.channel_type, 'Channel::Api');
+    assert.equal(chatwoot.contacts.size + chatwoot.conversations.size + chatwoot.messages.size, 0);
+  });
+
+  it('changes nothing when it runs again, and refuses to while the bridge runs', async (test) => {
+    const scene = await openScene(test);
+    const { chatwoot, call, settings, incoming } = scene;
+    await assert.rejects(init(settings, quiet), DatabaseError);
+    await scene.bridge.stop();
+    await init(settings, quiet);
+    assert.equal(chatwoot.inboxes.size, 1);
+    assert.equal((await call('GET', '/webhooks/endpoints')).body.data.length, 1);
+    scene.bridge = await openBridge(settings);
+    await scene.bridge.start();
+    await incoming(newNumber(), 'Hello');
+  });
+
+  it('works with a version of Chatwoot that does not sign', async (test) => {
+    const { printed, incoming, chatwoot, conversation, sent } = await openScene(test, { signs: false });
+    assert.match(printed.join('\n'), /does not sign/);
+    const from = newNumber();
+    await incoming(from, 'Hello');
+    await chatwoot.write(conversation(from).id, 'Hi');
+    await sentMessages(sent, 1);
+  });
+
+  it('connects several sessions to inboxes with their own settings', async (test) => {
+    const scene = await openScene(test, { env: { CHATWOOT_CONVERSATIONS: 'new' } });
+    const { chatwoot, call, sessionId, settings } = scene;
+    const second = await connectSession(call);
+    await scene.bridge.stop();
+    const both = readSettings({
+      SWITCHBOARD_URL: settings.switchboardUrl,
+      SWITCHBOARD_KEY: settings.switchboardKey,
+      CHATWOOT_URL: settings.chatwootUrl,
+      CHATWOOT_TOKEN: settings.chatwootToken,
+      CHATWOOT_ACCOUNT_ID: '1',
+      CHATWOOT_BRIDGE_PORT: String(settings.port),
+      CHATWOOT_BRIDGE_DATABASE: settings.database,
+      CHATWOOT_INBOXES: JSON.stringify([{ sessionId }, { sessionId: second, name: 'Sales' }]),
+    });
+    await init(both, quiet);
+    scene.bridge = await openBridge(both);
+    await scene.bridge.start();
+    assert.deepEqual(
+      [...chatwoot.inboxes.values()].map(({ name }) => name),
+      ['WhatsApp', 'Sales'],
+    );
+    const from = newNumber();
+    const first = await scene.incoming(from, 'To the first');
+    await call('POST', `/sessions/${second}/simulate`, { action: 'incoming', from, message: 'To the second' });
+    const other = await chatwoot.until(
+      () => [...chatwoot.messages.values()].find(({ content }) => content === 'To the second'),
+      'no message of the second session',
+    );
+    assert.notEqual(other.conversationId, first.conversationId);
+    assert.equal(chatwoot.contacts.size, 1, 'one person is one contact');
+    await chatwoot.write(other.conversationId, 'From the second');
+    const read = async () => (await call('GET', `/messages?sessionId=${second}&direction=outgoing`)).body.data;
+    const [message] = await sentMessages(read, 1);
+    assert.equal(message.message, 'From the second');
+  });
+
+  it('explains what does not work', async (test) => {
+    const scene = await openScene(test);
+    const { settings, chatwoot } = scene;
+    await scene.bridge.stop();
+    const problem = async (changes: Partial<typeof settings>) => {
+      const error = await init({ ...settings, ...changes }, { ...quiet, webhookMs: 200 }).then(
+        () => assert.fail('it works'),
+        (reason) => reason,
+      );
+      assert.ok(error instanceof ConfigError, String(error));
+      return error.message;
+    };
+    assert.match(await problem({ chatwootToken: 'wrong' }), /must belong to an administrator.*Invalid Access Token/);
+    assert.match(await problem({ switchboardKey: 'wrong' }), /Cannot read ses_\w+ from Switchboard/);
+    assert.match(await problem({ urlForSwitchboard: 'http://127.0.0.1:1' }), /Switchboard cannot reach the bridge/);
+    assert.match(await problem({ url: 'http://127.0.0.1:1' }), /Chatwoot did not reach the bridge/);
+    assert.equal(chatwoot.contacts.size, 0);
+  });
+});
