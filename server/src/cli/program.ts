@@ -93,6 +93,15 @@ function addServer(program: Command, add: Adder): void {
       examples('switchboard restore /backups/monday', 'switchboard restore /backups/monday --replace'),
     )
     .addHelpText('after', () => `\n${settingsHelp(dataSettings)}`);
+  add(
+    program,
+    'chatwoot',
+    'Connect sessions to inboxes of Chatwoot, until Ctrl-C; with init, set up and test the inboxes. Needs the package switchboard-chatwoot. Settings come from the environment or a file.',
+    async () => (await import('./commands/chatwoot.ts')).runChatwoot,
+  )
+    .addArgument(new Argument('[action]', 'Set up the inboxes, in place of running.').choices(['init']))
+    .option('--config <file>', 'JSON file with the settings. Default: CHATWOOT_CONFIG.')
+    .addHelpText('after', examples('switchboard chatwoot init --config chatwoot.json', 'switchboard chatwoot'));
   const admin = add(program, 'admin', 'Administer the server, through its database.');
   add(
     admin,

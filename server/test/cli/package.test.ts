@@ -122,6 +122,14 @@ describe('the package switchboard', () => {
     assert.equal(await second.stop(), 0);
   });
 
+  it('explains how to install the bridge to Chatwoot', (t) => {
+    if (offline) return t.skip(offline);
+    const args = [installed('start.js'), 'chatwoot'];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.match(stderr, /not installed\. Install it with: npm install -g switchboard-chatwoot/);
+  });
+
   it('loads connectors that import its errors', async (t) => {
     if (offline) return t.skip(offline);
     writeFileSync(
