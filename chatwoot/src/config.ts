@@ -58,14 +58,14 @@ export const settingsTable: readonly Setting[] = [
   setting('chatwootToken', 'CHATWOOT_TOKEN', undefined, 'Access token of a Chatwoot administrator.'),
   setting('accountId', 'CHATWOOT_ACCOUNT_ID', undefined, 'Number of the Chatwoot account, as in `/app/accounts/1`.'),
   setting('inboxes', 'CHATWOOT_INBOXES', undefined, 'Sessions, separated by commas, or a JSON list of inboxes.'),
-  setting('host', 'CHATWOOT_BRIDGE_HOST', '127.0.0.1', 'Address on which the bridge listens.'),
-  setting('port', 'CHATWOOT_BRIDGE_PORT', '3100', 'Port on which the bridge listens.'),
-  setting('url', 'CHATWOOT_BRIDGE_URL', '', 'URL at which Chatwoot reaches the bridge. Defaults to the host and port.'),
+  setting('host', 'CHATWOOT_BRIDGE_HOST', '127.0.0.1', 'Address to listen on.'),
+  setting('port', 'CHATWOOT_BRIDGE_PORT', '3100', 'Port to listen on.'),
+  setting('url', 'CHATWOOT_BRIDGE_URL', '', 'URL of the bridge for Chatwoot. Defaults to the host and port.'),
   setting(
     'urlForSwitchboard',
     'CHATWOOT_BRIDGE_URL_FOR_SWITCHBOARD',
     '',
-    'URL at which Switchboard reaches the bridge. Defaults to the same URL.',
+    'URL of the bridge for Switchboard. Defaults to the same URL.',
   ),
   setting(
     'database',

@@ -31,7 +31,7 @@ export interface InitOptions {
 }
 
 /**
- * Creates the inbox and both webhooks of each session, or corrects those of an earlier run, and tests them.
+ * Creates the inbox and both webhooks of each session, or updates the existing ones, and tests them.
  * @throws {ConfigError} if a part does not work; the message explains what to change
  */
 export async function init(settings: Settings, { print, log, webhookMs = WEBHOOK_MS }: InitOptions): Promise<void> {

@@ -131,7 +131,7 @@ export class State {
     return row && linkOf(row);
   }
 
-  /** The parts of a message of Chatwoot, in the order in which they were sent. */
+  /** Returns the parts of a Chatwoot message in sending order. */
   async linksOf(chatwootId: number): Promise<LinkRow[]> {
     const rows = await this.#database.all(
       'SELECT * FROM links WHERE chatwoot_id = ? ORDER BY created_at, message_id',

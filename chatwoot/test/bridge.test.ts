@@ -4,7 +4,7 @@ import { picture } from '../../server/test/support/media/media.ts';
 import { newNumber } from '../../server/test/support/server.ts';
 import { openBridge, openScene, sentMessages } from './scene.ts';
 
-describe('messages of contacts in Chatwoot', () => {
+describe('contact messages in Chatwoot', () => {
   it('opens a conversation, and takes the answer to the contact with its ticks', async (test) => {
     const { chatwoot, simulate, incoming, conversation, sent, inboxId } = await openScene(test);
     const from = newNumber();
@@ -90,14 +90,14 @@ describe('messages of contacts in Chatwoot', () => {
     assert.equal(first.content, 'First');
   });
 
-  it('shows messages that were written on the phone, and those of other programs, once', async (test) => {
+  it('shows messages written on the phone or sent by other programs, once', async (test) => {
     const { chatwoot, incoming, simulate, call, sessionId } = await openScene(test);
     const from = newNumber();
     await incoming(from, 'Hello');
     await simulate({ action: 'own_message', from, message: 'From the phone' });
     const own = await chatwoot.until(
       () => [...chatwoot.messages.values()].find(({ content }) => content === 'From the phone'),
-      'no message of the phone',
+      'no phone message',
     );
     assert.equal(own.message_type, 'outgoing');
     await call('POST', '/messages/send', { sessionId, to: from, message: 'From a program' });
@@ -116,7 +116,7 @@ describe('messages of contacts in Chatwoot', () => {
     await simulate({ action: 'group_create', from, subject: 'Team', phoneNumbers: [other] });
     const groupId = await firstGroup(call);
     await simulate({ action: 'incoming', from, groupId, message: 'Hi all', senderName: 'Ada' });
-    const message = await chatwoot.until(() => [...chatwoot.messages.values()][0], 'no message of the group');
+    const message = await chatwoot.until(() => [...chatwoot.messages.values()][0], 'no group message');
     assert.equal(message.content, `**Ada** (+${from}):\nHi all`);
     const [contact] = [...chatwoot.contacts.values()];
     assert.equal(contact?.name, 'Team 👥');

@@ -13,11 +13,11 @@ import { freePort } from './scene.ts';
 
 const CONTACTS = 3;
 const ROUNDS = 12;
-/** Number of created messages after which the bridge is killed before it reads the answer. */
+/** Counts of created messages that kill the bridge before it reads the response. */
 const KILLS_IN_CHATWOOT = [3, 8, 17, 26];
-/** Number of sent webhooks after which the bridge is killed, while it sends. */
+/** Counts of sent webhooks that kill the bridge while it sends. */
 const KILLS_ON_THE_WAY = [20, 45];
-/** Rounds after which Switchboard is killed. */
+/** Rounds that end with a kill of Switchboard. */
 const SERVER_KILLS = [4, 8];
 
 describe('the bridge under kill -9', () => {
@@ -84,7 +84,7 @@ describe('the bridge under kill -9', () => {
       await chatwoot.until(() => conversationOf(from), `no conversation with ${from}`, 90_000);
     for (let round = 1; round <= ROUNDS; round++) {
       for (const from of numbers) await simulate(from, `question ${round}`);
-      for (const from of numbers) await chatwoot.write(conversationOf(from) ?? 0, `answer ${round} to ${from}`);
+      for (const from of numbers) await chatwoot.write(conversationOf(from) ?? 0, `reply ${round} to ${from}`);
       if (chatwoot.webhooks.length >= (nextKill ?? Number.POSITIVE_INFINITY)) {
         nextKill = KILLS_ON_THE_WAY[KILLS_ON_THE_WAY.indexOf(nextKill ?? 0) + 1];
         await killBridge();
@@ -102,7 +102,7 @@ describe('the bridge under kill -9', () => {
     assert.ok(kills >= KILLS_IN_CHATWOOT.length, `${kills} kills`);
 
     // Agents see which messages Chatwoot could not deliver, and try them again.
-    const expected = numbers.flatMap((from) => Array.from({ length: ROUNDS }, (_, i) => `answer ${i + 1} to ${from}`));
+    const expected = numbers.flatMap((from) => Array.from({ length: ROUNDS }, (_, i) => `reply ${i + 1} to ${from}`));
     const sent = async () => {
       const { body: page } = await call('GET', `/messages?sessionId=${sessionId}&direction=outgoing&limit=200`);
       return page.data.map(({ message }: { message: string }) => message) as string[];

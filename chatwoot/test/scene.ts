@@ -125,7 +125,7 @@ function sceneOf(
   };
 }
 
-/** Waits for a number of messages of the session. */
+/** Waits until the session has sent a number of messages. */
 export async function sentMessages(sent: Scene['sent'], count: number): ReturnType<Scene['sent']> {
   return eventually(sent, (all) => all.length >= count);
 }

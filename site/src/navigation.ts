@@ -41,6 +41,7 @@ export const groups: readonly Group[] = [
       ['mcp-events', 'MCP events'],
       ['mcp-reference', 'MCP reference'],
       ['oauth', 'OAuth'],
+      ['chatwoot', 'Chatwoot'],
       ['dashboard', 'Dashboard'],
     ],
   },

@@ -12,7 +12,7 @@ export class ChatwootError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the same request can succeed later. 422 with "Too many messages" is the limit of message.rb per minute. */
+  /** Whether the same request can succeed later. 422 with "Too many messages" is a limit per minute (app/models/message.rb). */
   get isTransient(): boolean {
     return (
       this.status >= 500 ||
@@ -68,7 +68,7 @@ export interface NewMessage {
 const TIMEOUT_MS = 30_000;
 const FILE_TIMEOUT_MS = 300_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Pages of 20 messages (app/finders/message_finder.rb) in which a message of an earlier attempt is searched. */
+/** Number of pages to search for the message of an earlier attempt. A page has 20 messages (message_finder.rb). */
 const SEARCHED_PAGES = 10;
 
 /** Calls the account API of Chatwoot with an access token, and the public API of an inbox. */
@@ -214,7 +214,7 @@ export class Chatwoot {
 
   async #call<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await this.#send(method, this.#account + path, body);
-    // The shapes are those of Chatwoot's views; each caller reads few fields.
+    // Chatwoot's views define the shapes; each caller reads few fields.
     return (answer === '' ? {} : JSON.parse(answer)) as T;
   }
 
@@ -236,7 +236,7 @@ export class Chatwoot {
       });
       answer = await readText(response);
     } catch (cause) {
-      throw new ChatwootUnreachable(`Chatwoot did not answer ${method} ${new URL(url).pathname}`, { cause });
+      throw new ChatwootUnreachable(`No response from Chatwoot to ${method} ${new URL(url).pathname}`, { cause });
     }
     if (response.ok) return answer;
     throw new ChatwootError(response.status, complaintOf(response.status, answer), retryAfterOf(response));

@@ -66,7 +66,7 @@ export function parseEvent(body: unknown): ChatwootEvent | undefined {
   return messageOf(event, body);
 }
 
-/** `webhook_data` of app/models/message.rb, which `webhook_listener.rb` merges with the name of the event. */
+/** `webhook_data` of app/models/message.rb, which `webhook_listener.rb` merges with the event name. */
 function messageOf(event: ChatwootMessage['event'], body: Fields): ChatwootMessage | undefined {
   const id = integer(body['id']);
   const conversation = conversationOf(body['conversation']);

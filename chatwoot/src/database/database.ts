@@ -6,7 +6,7 @@ export type Value = string | number | null;
 export type Statement = readonly [sql: string, ...values: Value[]];
 export type Row = Readonly<Record<string, Value>>;
 
-/** All that differs between SQLite and PostgreSQL. One process at a time holds a database. */
+/** The seam between SQLite and PostgreSQL. One process at a time holds a database. */
 export interface Database {
   all(...statement: Statement): Promise<Row[]>;
   /** Runs the statements in one transaction. @returns the number of rows that each one changed */

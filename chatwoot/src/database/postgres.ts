@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Database, DatabaseError, type Row, type Statement, type Value } from './database.ts';
 
-/** Keeps the tables apart from those of Switchboard, which can use the same database. */
+/** Keeps the tables apart from the ones of Switchboard in the same database. */
 const SCHEMA = 'switchboard_chatwoot';
 /** Arbitrary key of the lock that one bridge holds. */
 const LOCK = 7_204_611_093;

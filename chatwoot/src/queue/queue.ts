@@ -77,7 +77,7 @@ export class Queue {
     this.#onAdded();
   }
 
-  /** Returns the first jobs of their lanes that are due, without those of busy lanes. */
+  /** Returns the first jobs of their lanes that are due, except in busy lanes. */
   async due(busy: ReadonlySet<string>, count: number): Promise<Job[]> {
     const rows = await this.#database.all(
       `SELECT seq, lane, payload, attempts, created_at FROM ${this.table}
@@ -92,7 +92,7 @@ export class Queue {
       .slice(0, count);
   }
 
-  /** Time at which the next job of a free lane is due; undefined if there is none. */
+  /** Due time of the next job in a free lane, or undefined without a job. */
   async nextDueAt(busy: ReadonlySet<string>): Promise<number | undefined> {
     const lanes = [...busy];
     const [row] = await this.#database.all(

@@ -33,7 +33,7 @@ export interface WorkerOptions {
 
 const MAX_RETRY_MS = 300_000;
 
-/** Runs the jobs of a queue, those of a lane in order. */
+/** Runs the jobs of a queue. Jobs of one lane run in order. */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #busy = new Map<string, Promise<void>>();

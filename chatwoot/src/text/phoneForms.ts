@@ -1,5 +1,5 @@
 /**
- * Returns the forms in which a number is written, the given one first. Brazil added a ninth digit that WhatsApp's
+ * Returns the written forms of a number, the given one first. Brazil added a ninth digit that WhatsApp's
  * addresses often lack (devlikeapro/waha#1516); Mexico and Argentina have a digit for mobile phones.
  */
 export function phoneForms(digits: string): readonly string[] {

@@ -93,7 +93,7 @@ function inline(text: string, depth: number): string {
   return output;
 }
 
-/** Escapes, code, links and addresses, in which nothing is emphasized. */
+/** Escapes, code, links and addresses. Nothing inside them is emphasized. */
 function verbatimAt(text: string, at: number): { readonly output: string; readonly length: number } | undefined {
   const first = text[at];
   if (first === '\\') {

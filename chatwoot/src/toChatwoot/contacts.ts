@@ -33,7 +33,7 @@ export async function ensureContact(parts: ContactParts, person: Person): Promis
   } catch (error) {
     if (!isTaken(error)) throw error;
   }
-  // "Phone number has already been taken": created meanwhile, or hidden from the search.
+  // "Phone number has already been taken": created since the search, or hidden from it.
   const other = await findContact(parts.chatwoot, person);
   if (other !== undefined) return completed(parts, other, person);
   parts.log('warn', 'the number belongs to a contact that cannot be found; creating one without a number');

@@ -13,7 +13,7 @@ import { applyStatus, refreshStatus } from './statuses.ts';
 /** A job of the queue to Chatwoot. */
 export type ChatwootJob =
   | { readonly kind: 'event'; readonly sessionId: string; readonly eventId: string; readonly event: KnownEvent }
-  /** Reads the status of a message that an agent has sent: its receipts can precede its link. */
+  /** Reads the status after an agent has sent a message: its receipts can precede its link. */
   | { readonly kind: 'status'; readonly sessionId: string; readonly messageId: string }
   | FailureJob;
 

@@ -9,7 +9,7 @@ import { type Content, contentOf, type MessageData } from './content.ts';
 import { ensureConversation, type OpenChat } from './conversations.ts';
 import type { Attempt } from './handler.ts';
 
-/** Delay before the sender of a message is looked for again, while an agent's message is on its way. */
+/** Delay before a message is attributed, while an agent's message is on its way. */
 const UNDECIDED_MS = 1000;
 
 type Direction = NewMessage['messageType'];
@@ -159,7 +159,7 @@ function senderOf({ senderName, from, unidentified }: MessageData): string {
   return `**${senderName ?? 'Unknown'}**${number}:`;
 }
 
-/** Reads the name of a chat; null if there is none. */
+/** Reads the chat name, or returns undefined if it is unknown. */
 async function nameOfChat({ parts, inbox }: Attempt, chatId: string, groupId: string | undefined) {
   try {
     const { name } = await parts.switchboard.chats.get({ chatId, sessionId: inbox.sessionId });

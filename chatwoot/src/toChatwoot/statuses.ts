@@ -6,7 +6,7 @@ import type { FailureJob } from './handler.ts';
 
 const RANK: Readonly<Record<string, number>> = { sending: 0, failed: 0, sent: 1, delivered: 2, read: 3 };
 
-/** Passes the status of an agent's message on. Of several parts, the last one counts. */
+/** Passes the status of an agent's message on. With several parts, the last one counts. */
 export async function applyStatus(parts: Parts, messageId: string, status: string, error?: string): Promise<Outcome> {
   const { state, chatwoot, toChatwoot } = parts;
   const link = await state.link(messageId);
@@ -33,7 +33,7 @@ export async function applyStatus(parts: Parts, messageId: string, status: strin
   return done([statement]);
 }
 
-/** Reads the present status of a message from Switchboard. */
+/** Reads the present message status from Switchboard. */
 export async function refreshStatus(parts: Parts, messageId: string): Promise<Outcome> {
   try {
     const message = await parts.switchboard.messages.get({ messageId });

@@ -22,9 +22,9 @@ export interface WhatsappJob {
   readonly retry: number;
 }
 
-/** Less than the 24 hours for which Switchboard remembers an idempotency key, so that no message is sent twice. */
+/** Switchboard remembers an idempotency key for 24 hours. Within less, no message is sent twice. */
 const MAX_AGE_MS = 23 * 3_600_000;
-/** Attempt after which the agent learns that a message still waits: about a minute after the first one. */
+/** Number of the attempt that tells the agent about the delay: about a minute after the first one. */
 const NOTICED_ATTEMPT = 6;
 /** Errors that pass, besides 408, 429 and 5xx. */
 const PASSING = new Set([
@@ -218,7 +218,7 @@ class Delivery {
     const { state, switchboard } = this.#parts;
     if (await state.isEcho(`chatwoot-deletion:${this.#message.id}`)) return done();
     for (const { messageId, direction } of links) {
-      // A message of the contact can only be deleted by the contact.
+      // Only contacts can delete what they wrote.
       if (direction === 'in' && this.#message.type === 'incoming') continue;
       await state.expectEcho(deletionEcho(messageId));
       await switchboard.messages.delete({ messageId }).catch((error) => {

@@ -24,7 +24,7 @@ export function templateOf({ template, content }: ChatwootMessage): Template | u
   return { name: ownName, language: ownLanguage, components: bodyOf(values) };
 }
 
-/** `{"1": "Ada"}`, or `{"body": {"1": "Ada"}}` since Chatwoot 4.5, in which named values are possible too. */
+/** `{"1": "Ada"}`, or `{"body": {"1": "Ada"}}` since Chatwoot 4.5. Its values can have names. */
 function componentsOf(processed: unknown): Record<string, unknown>[] {
   if (!isObject(processed)) return [];
   const body = isObject(processed['body']) ? processed['body'] : processed;
