@@ -15,7 +15,10 @@ import { cpuMs } from './support/runner/usage.ts';
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
-const TESTS = ['{server,sdk,connector-kit,mcpb,n8n,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
+const TESTS = [
+  '{server,sdk,connector-kit,chatwoot,mcpb,n8n,site}/test/**/*.test.ts',
+  '{dashboard,mcp-apps}/test/**/*.test.ts',
+];
 const AT_ONCE = 4;
 /** Ends a file that hangs. On a machine that is busy with other work, one can take minutes. */
 const FILE_TIMEOUT_MS = 900_000;
@@ -33,6 +36,7 @@ const ALONE = [
   'server/test/cli/package.test.ts', // installs the package
   'sdk/test/package.test.ts', // takes long, and builds an application
   'connector-kit/test/package.test.ts', // takes long
+  'chatwoot/test/kill.test.ts', // takes long
   'server/test/process/tracing.test.ts', // OpenTelemetry is set up once per process
   'server/test/media/media.test.ts', // measures the memory of its process
   'server/test/process/outgoing.test.ts', // takes all files that its process may open
