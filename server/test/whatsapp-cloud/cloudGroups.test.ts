@@ -356,6 +356,59 @@ it('deletes a group for everyone', async (t) => {
   );
 });
 
+it('emits only what a callback about a group changes', async (t) => {
+  const { graph, call } = await cloudSession(t);
+  const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden' })).body;
+  let report = 0;
+  const post = (field: string, fields: object, secondsAgo = 0) =>
+    graph.post({
+      field,
+      groups: [
+        {
+          group_id: networkGroupId,
+          request_id: `r${report++}`,
+          timestamp: String(Number(graph.now()) - secondsAgo),
+          ...fields,
+        },
+      ],
+    });
+  const member = (action: 'add' | 'remove', people: readonly object[], secondsAgo?: number) =>
+    post(
+      'group_participants_update',
+      {
+        type: `group_participants_${action}`,
+        ...(action === 'add' ? { added_participants: people } : { removed_participants: people }),
+      },
+      secondsAgo,
+    );
+  const settings = (fields: object, secondsAgo?: number) =>
+    post('group_settings_update', { type: 'group_settings_update', ...fields }, secondsAgo);
+  const text = (value: string) => ({ text: value, update_successful: true });
+  // Two people have joined when the first of two reports arrives.
+  graph.groups.set(networkGroupId, { participants: [{ wa_id: ADA }, { wa_id: GRACE }] });
+  await member('add', [{ wa_id: ADA }]);
+  await member('add', [{ wa_id: ADA }]);
+  await member('add', [{ wa_id: ADA }, { wa_id: GRACE }], 120);
+  await member('remove', [{ wa_id: '491700000001' }]);
+  await member('remove', [{ wa_id: ADA }], 120); // she has joined again since
+  await settings({ group_subject: text('Garden') });
+  await settings({ group_subject: text('Orchard'), group_description: text('Trees') });
+  await settings({ group_subject: text('Orchard'), group_description: text('Trees') });
+  graph.groups.set(networkGroupId, { subject: 'Field' });
+  await settings({ group_subject: text('Meadow') }, 120); // the name before the present one
+  await settings({ group_subject: text('Field') });
+  const changes = (await eventsOf(call, 'group.updated')).map(({ data }: Answer['body']) => data.change);
+  assert.deepEqual(changes, [
+    { type: 'participants', action: 'add', phoneNumbers: [ADA] },
+    { type: 'participants', action: 'add', phoneNumbers: [GRACE] },
+    { type: 'subject', subject: 'Orchard' },
+    { type: 'description', description: 'Trees' },
+    { type: 'subject', subject: 'Field' },
+  ]);
+  assert.deepEqual((await membersOf(call, groupId)).toSorted(), [graph.phoneNumber, ADA, GRACE].toSorted());
+  assert.equal((await eventsOf(call, 'group.participants')).length, 2);
+});
+
 it('keeps a deleted group as it is when reports from before its deletion arrive later', async (t) => {
   const { graph, call } = await cloudSession(t);
   const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden', description: 'Plants' }))

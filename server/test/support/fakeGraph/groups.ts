@@ -87,6 +87,12 @@ export class FakeGroups {
     return { ...group, ...hidden };
   }
 
+  /** Changes a group at Meta. Its report comes later, or not at all. */
+  set(id: string, fields: Partial<FakeGroup>): void {
+    const group = this.#groups.get(id);
+    if (group !== undefined) this.#groups.set(id, { ...group, ...fields });
+  }
+
   /** Creates a group at Meta, without a report. @returns its id */
   add(fields: Partial<FakeGroup>): string {
     const id = random('Y2FwaV9ncm91cDo');

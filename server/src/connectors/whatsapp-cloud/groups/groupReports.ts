@@ -119,7 +119,7 @@ export class GroupReports {
   /** Reports that a group is deleted: the session is no longer in it, and nobody else is. */
   async deleted(id: string, timestamp: number): Promise<void> {
     const { host } = this.#number;
-    const group = (await host.groups()).find(({ networkId }) => networkId === id);
+    const group = await this.#stored(id);
     if (group === undefined) return;
     const phoneNumbers = group.participants.map(({ phoneNumber }) => phoneNumber);
     const change = { type: 'participants' as const, action: 'remove' as const, phoneNumbers };
@@ -185,11 +185,7 @@ export class GroupReports {
   async #storeAdded({ added_participants: added = [] }: Report, id: string, at: number, find: FindGroup) {
     const phoneNumbers = await this.#digitsOf(added);
     if (phoneNumbers.length === 0) return 'a report of new participants without any';
-    const group = await this.#groupAt(id, at, find, (members) => [
-      ...members.filter(({ phoneNumber }) => !phoneNumbers.includes(phoneNumber)),
-      ...phoneNumbers.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
-    ]);
-    await this.changed(group, { type: 'participants', action: 'add', phoneNumbers }, at);
+    await this.#storeMembers('add', phoneNumbers, id, at, find);
     return undefined;
   }
 
@@ -199,12 +195,8 @@ export class GroupReports {
     const phoneNumbers = await this.#digitsOf(removed);
     const pending = this.#pending.take('remove', id, requestId);
     try {
-      if (phoneNumbers.length > 0 && pending?.isReported !== true) {
-        const group = await this.#groupAt(id, at, find, (members) =>
-          members.filter(({ phoneNumber }) => !phoneNumbers.includes(phoneNumber)),
-        );
-        await this.changed(group, { type: 'participants', action: 'remove', phoneNumbers }, at);
-      }
+      if (phoneNumbers.length > 0 && pending?.isReported !== true)
+        await this.#storeMembers('remove', phoneNumbers, id, at, find);
     } catch (error) {
       this.#pending.restore('remove', id, pending);
       throw error;
@@ -217,6 +209,47 @@ export class GroupReports {
     const isRefused = whole !== undefined && phoneNumbers.length === 0 && reasons.length === 0;
     pending?.settle(isRefused ? { problem: whole } : { failed: new Map(reasons) });
     return undefined;
+  }
+
+  /**
+   * Reports the people whose membership changes. Only these change the stored list: others have their own report, even if
+   * Meta returns them already. An old report counts only if Meta still returns what it says.
+   */
+  async #storeMembers(
+    action: 'add' | 'remove',
+    phoneNumbers: readonly string[],
+    id: string,
+    at: number,
+    find: FindGroup,
+  ): Promise<void> {
+    const isAdded = action === 'add';
+    const without = (members: NetworkGroup['participants'], gone: readonly string[]) =>
+      members.filter(({ phoneNumber }) => !gone.includes(phoneNumber));
+    const apply = (members: NetworkGroup['participants'], changed: readonly string[]) => [
+      ...without(members, changed),
+      ...(isAdded ? changed.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })) : []),
+    ];
+    const stored = await this.#stored(id);
+    // A group that is only known by its id has no members.
+    if (stored === undefined || stored.subject === id) {
+      const group = await this.#groupAt(id, at, find, (members) => apply(members, phoneNumbers));
+      return this.changed(group, { type: 'participants', action, phoneNumbers: [...phoneNumbers] }, at);
+    }
+    const found = await find(id, at);
+    const isMember = ({ participants }: NetworkGroup, digits: string) =>
+      participants.some(({ phoneNumber }) => phoneNumber === digits);
+    const isStated = (digits: string) =>
+      found === undefined || this.#isRecent(at) || isMember(found, digits) === isAdded;
+    const changed = phoneNumbers.filter((digits) => isMember(stored, digits) !== isAdded && isStated(digits));
+    if (changed.length === 0) return;
+    const { settings } = found ?? stored;
+    const group = { ...stored, settings, participants: apply(stored.participants, changed) };
+    await this.changed(group, { type: 'participants', action, phoneNumbers: changed }, at);
+  }
+
+  /** Returns a stored group; undefined if the session is not in it. */
+  async #stored(id: string): Promise<NetworkGroup | undefined> {
+    return (await this.#number.host.groups()).find(({ networkId }) => networkId === id);
   }
 
   async #storeRequest(report: Report, id: string, at: number, find: FindGroup) {
@@ -240,29 +273,38 @@ export class GroupReports {
       ['subject', subject],
       ['description', description],
     ] as const;
-    let group: NetworkGroup | undefined;
     for (const [kind, setting] of texts) {
       const text = setting?.text?.trim();
       if (setting === undefined) continue;
-      await this.#settle(kind, id, report, setting, async () => {
-        group ??= await this.#groupAt(id, at, find);
-        const change =
-          kind === 'subject'
-            ? { type: kind, subject: text || group.subject }
-            : { type: kind, description: text || null };
-        const { type: _, ...changed } = change;
-        if (this.#isRecent(at)) group = { ...group, ...changed };
-        await this.changed(group, change, at);
-      });
+      await this.#settle(kind, id, report, setting, () => this.#storeText(kind, text, id, at, find));
     }
     if (picture !== undefined)
       await this.#settle('picture', id, report, picture, async (pending) => {
         // Meta does not return group pictures, so only the one that we have sent is known.
         if (pending?.picture === undefined) return;
-        group ??= await this.#groupAt(id, at, find);
+        const group = await this.#groupAt(id, at, find);
         await this.changed({ ...group, picture: pending.picture }, { type: 'picture' }, at);
       });
     return undefined;
+  }
+
+  /** Reports a text that changes. If the report is old, Meta's present text counts, which can have its own report. */
+  async #storeText(kind: 'subject' | 'description', text: string | undefined, id: string, at: number, find: FindGroup) {
+    const { host } = this.#number;
+    const stored = await this.#stored(id);
+    const found = stored === undefined || !this.#isRecent(at) ? await find(id, at) : undefined;
+    const group = stored ?? found ?? placeholderGroup(host, id);
+    const present =
+      found === undefined || this.#isRecent(at) ? { subject: text || group.subject, description: text || null } : found;
+    if (present[kind] === stored?.[kind]) return;
+    if (kind === 'subject')
+      await this.changed({ ...group, subject: present.subject }, { type: kind, subject: present.subject }, at);
+    else
+      await this.changed(
+        { ...group, description: present.description },
+        { type: kind, description: present.description },
+        at,
+      );
   }
 
   /** Ends our own request for a setting. Reports the setting if it was changed. */
@@ -287,7 +329,7 @@ export class GroupReports {
 
   async #storeSuspension(id: string, isSuspended: boolean, at: number, find: FindGroup) {
     await this.know(id, at, find);
-    const group = (await this.#number.host.groups()).find(({ networkId }) => networkId === id);
+    const group = await this.#stored(id);
     const name = `the group "${group?.subject ?? id}"`;
     await this.#number.host.onEvent({
       type: 'number_updated',
@@ -312,8 +354,7 @@ export class GroupReports {
   ): Promise<NetworkGroup> {
     const { host } = this.#number;
     const found = await find(id, at);
-    const group =
-      found ?? (await host.groups()).find(({ networkId }) => networkId === id) ?? placeholderGroup(host, id);
+    const group = found ?? (await this.#stored(id)) ?? placeholderGroup(host, id);
     return found === undefined || this.#isRecent(at) ? { ...group, participants: apply(group.participants) } : group;
   }
 
