@@ -125,6 +125,15 @@ describe('changes of numbers and ids', () => {
     assert.deepEqual(await chats(), [ADA, NEW].toSorted(), 'the number belongs to another person');
   });
 
+  it('shows no message if the number is the same, and learns the id', async (t) => {
+    const { graph, chats, messagesIn, send } = await site(t);
+    await graph.incoming(ADA, text('hello'));
+    await graph.notice({ type: 'user_changed_number', body: 'User Ada changed', wa_id: ADA }, { from: ADA });
+    await graph.notice({ type: 'user_changed_user_id', body: 'changed', wa_id: ADA, user_id: U2 }, { from: ADA });
+    assert.deepEqual([await chats(), await messagesIn(ADA)], [[ADA], ['hello']]);
+    assert.equal((await send('hello?', U2)).body.chatId, ADA);
+  });
+
   it('moves a chat without ids, as older versions report it', async (t) => {
     const { graph, chats } = await site(t);
     await graph.incoming(ADA, text('hello'));
