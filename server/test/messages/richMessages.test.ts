@@ -91,6 +91,16 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     assert.equal((await edit(image, 'y'.repeat(4096))).body.message.length, 4096);
     const tooLong = await edit(image, 'y'.repeat(4097));
     assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
+    const removed = await edit(image, '');
+    assert.deepEqual([removed.status, removed.body.message, removed.body.edited], [200, '', true]);
+    const received = await arrived(({ type, edited }) => type === 'image' && edited === true);
+    await eventually(
+      async () => (await b.call('GET', `/messages/${received.messageId}`)).body.message,
+      (text) => text === '',
+    );
+    const text = (await a.call('POST', '/messages/send', { to: b.number, message: 'words' })).body.messageId;
+    const emptied = await edit(text, '');
+    assert.deepEqual([emptied.status, emptied.body.errors[0].field], [400, 'message']);
 
     const recording = await mediaOf(a, sampleMedia('voice.ogg'));
     for (const fields of [

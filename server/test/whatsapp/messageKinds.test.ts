@@ -148,6 +148,11 @@ describe('sending over WhatsApp', () => {
     assert.equal(key?.id, wireIdOf(sent.messageId));
     assert.equal(editedMessage?.imageMessage?.caption, 'Look');
     assert.deepEqual(editedMessage.imageMessage.mediaKey, got.imageMessage?.mediaKey);
+    const removed = await setting.call('PATCH', `/messages/${sent.messageId}`, { message: '' });
+    assert.deepEqual([removed.status, removed.body.message], [200, ''], JSON.stringify(removed.body));
+    const isRemoval = ({ message: one }: { message: proto.IMessage }) =>
+      one.protocolMessage?.editedMessage?.imageMessage?.caption === '';
+    await bob.messages.waitFor(isRemoval);
   });
 
   it('votes in the poll of another person, and withdraws the vote', async () => {

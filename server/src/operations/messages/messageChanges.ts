@@ -70,7 +70,9 @@ export const editMessage = defineOperation({
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
   input: {
     messageId: MessageId,
-    message: string('New text; it replaces the old one completely.', { minLength: 1, maxLength: 65_536 }),
+    message: string('New text; it replaces the old one completely. An empty text removes the caption of a file.', {
+      maxLength: 65_536,
+    }),
   },
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
   async run(ctx, { messageId, message }) {
@@ -175,6 +177,8 @@ export function requireCaption(text: string): void {
 /** @throws {AppError} `message_state` if the message has neither a text nor a caption; `validation_failed` */
 function requireEditable(row: MessageRow, text: string): void {
   requireTextOf(row.type);
+  if (row.type === 'text' && text === '')
+    throw invalidField('message', 'must not be empty; only captions can be removed', 'length');
   if (row.type === 'text') return;
   const isVideoNote = contentOf(row).isVideoNote === true;
   if (isVideoNote || row.type === 'audio' || row.type === 'voice')
