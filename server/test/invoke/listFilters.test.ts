@@ -134,6 +134,8 @@ describeOnEachDatabase('a filter in a large account', (newHome) => {
 
   it('finds an old message of an ad on the first page, and its chat in bounded steps', async () => {
     await run(sql`update messages set ad_id = '7', chat_id = ${chatIds[0]} where message_id = 'msg_10000001'`);
+    await run(sql`insert into chat_ads (account_id, session_id, chat_id, ad_id)
+      select account_id, session_id, chat_id, ad_id from messages where message_id = 'msg_10000001'`);
     for (const filter of ['hasReferral=true', 'adId=7']) {
       const { body } = await call('GET', `/messages?${filter}`);
       assert.deepEqual([numbers([body.data], 'messageId'), body.nextCursor], [['msg_10000001'], null]);
