@@ -12,7 +12,7 @@ export interface ChatSearch extends AdSearch {
 export interface AdSearch {
   /** Only those that came through ads. */
   readonly ads?: true | undefined;
-  /** Only those of this ad. */
+  /** Only results from this ad. */
   readonly adId?: string | undefined;
 }
 

@@ -300,7 +300,7 @@ async function moveReceipts(
   return NONE;
 }
 
-/** Merges participants, former members, or requests to join. Those of the placeholder replace those of the number. */
+/** Merges participants, former members, or requests to join. Rows of the placeholder replace rows of the number. */
 function moveMembers(name: 'group_participants' | 'group_former_members' | 'group_join_requests'): RowSet['move'] {
   const table = sql.table(name);
   return async (tx, { accountId, placeholder, phoneNumber }, ids) => {
