@@ -3,7 +3,8 @@ import type { SearchDocument } from './searchDocument.ts';
 
 /* The search of the documentation. It runs in the browser, and in the test of the readers' questions. */
 
-export type Found = SearchResult & SearchDocument;
+export type Found = SearchResult & SearchDocument & { readonly hasAllWords: boolean };
+type Result = SearchResult & SearchDocument;
 export type SearchIndex = MiniSearch<SearchDocument>;
 
 /** Words that say nothing about the subject of a question. */
@@ -72,14 +73,22 @@ export function findDocuments(index: SearchIndex, query: string): readonly Found
   const words = wordsOf(query);
   if (words.length === 0) return [];
   const queries = words.map((word, at) => alternativesOf(word, at === words.length - 1));
-  const whole = index.search({ combineWith: 'AND', queries }) as Found[];
+  const whole = index.search({ combineWith: 'AND', queries }) as Result[];
   const wholeIds = new Set(whole.map(({ id }) => id));
-  const partial = (words.length > 1 ? index.search({ combineWith: 'OR', queries }) : []) as Found[];
+  const partial = (words.length > 1 ? index.search({ combineWith: 'OR', queries }) : []) as Result[];
   const scored = [
-    ...whole.map((found) => ({ ...found, score: found.score * (isOperationOf(found, words) ? OPERATION_WEIGHT : 1) })),
+    ...whole.map((found) => ({
+      ...found,
+      hasAllWords: true,
+      score: found.score * (isOperationOf(found, words) ? OPERATION_WEIGHT : 1),
+    })),
     ...partial
       .filter(({ id }) => !wholeIds.has(id))
-      .map((found) => ({ ...found, score: found.score * PARTIAL_WEIGHT * shareOf(found, words) })),
+      .map((found) => ({
+        ...found,
+        hasAllWords: false,
+        score: found.score * PARTIAL_WEIGHT * shareOf(found, words),
+      })),
   ];
   return spread(scored.sort((a, b) => b.score - a.score));
 }
@@ -110,7 +119,7 @@ function alternativesOf(word: string, isLast: boolean): Query {
   };
 }
 
-function isOperationOf({ operation, heading }: Found, words: readonly string[]): boolean {
+function isOperationOf({ operation, heading }: Result, words: readonly string[]): boolean {
   if (operation === undefined) return false;
   const parts = operation.split(' ').map((part) => stem(part));
   const known = [...parts, ...wordsOf(heading)];
@@ -118,7 +127,7 @@ function isOperationOf({ operation, heading }: Found, words: readonly string[]):
 }
 
 /** The share of the query's words that the document has, itself or by a synonym. */
-function shareOf({ queryTerms }: Found, words: readonly string[]): number {
+function shareOf({ queryTerms }: Result, words: readonly string[]): number {
   const found = words.filter(
     (word) => queryTerms.includes(word) || [...(synonyms.get(word) ?? [])].some((other) => queryTerms.includes(other)),
   );

@@ -98,6 +98,8 @@ describe('search', () => {
   it('finds documents with some of the words after those with all', () => {
     const some = find('webhook signature zebra');
     assert.ok(some.length > 0);
+    assert.ok(findDocuments(index, 'webhook signature zebra').every(({ hasAllWords }) => !hasAllWords));
+    assert.ok(findDocuments(index, 'webhook signature')[0]?.hasAllWords);
     assert.ok(some.slice(0, 5).some((id) => /webhooks|receiving/.test(id)));
     assert.deepEqual(find('zebra xylophone qqqq'), []);
   });

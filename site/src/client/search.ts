@@ -34,7 +34,7 @@ function createDialog(): HTMLDialogElement {
   index.catch(() => (status.textContent = 'The search could not be loaded. Reload the page.'));
   const show = async () => {
     const found = findDocuments(await index, input.value).slice(0, MAX_RESULTS);
-    status.textContent = statusOf(input.value.trim(), found.length);
+    status.textContent = statusOf(input.value.trim(), found);
     results.replaceChildren(...found.map((result) => resultLine(result)));
   };
   input.addEventListener('input', () => void show().catch(() => {})); // reported above
@@ -56,9 +56,11 @@ async function loadIndex(): Promise<SearchIndex> {
   return index;
 }
 
-function statusOf(query: string, count: number): string {
+function statusOf(query: string, found: readonly Found[]): string {
+  const count = found.length;
   if (query === '') return 'Type a word, an operation or an error code.';
   if (count === 0) return `Nothing found for “${query}”.`;
+  if (!found.some(({ hasAllWords }) => hasAllWords)) return 'Results with some of these words';
   if (count === MAX_RESULTS) return `The first ${MAX_RESULTS} results`;
   return count === 1 ? '1 result' : `${count} results`;
 }
