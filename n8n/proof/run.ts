@@ -25,6 +25,7 @@ const AGENT = 'switchboardAgent01';
 const CRM = 'switchboardCrm0001';
 const ALERT = 'switchboardAlert01';
 const ECHO = 'switchboardEcho001';
+const WORKFLOWS = [AGENT, CRM, ALERT, ECHO];
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -65,7 +66,7 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     await n8n.stop();
     await importInto(home);
     await n8n.start();
-    for (const id of [AGENT, CRM, ALERT, ECHO]) await publish(id);
+    for (const id of WORKFLOWS) await publish(id);
   });
   after(async () => {
     await n8n?.kill();
@@ -135,6 +136,12 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     });
   const executionOf = (workflowId: string, fits: (execution: Execution) => boolean) =>
     until(`an execution of ${workflowId}`, async () => (await n8n.executions(workflowId)).find(fits));
+  /** Returns the executions of a workflow once none of them runs. */
+  const ended = (workflowId: string) =>
+    until(`executions of ${workflowId} have ended`, async () => {
+      const executions = await n8n.executions(workflowId);
+      return executions.some(({ status }) => status === 'running' || status === 'new') ? undefined : executions;
+    });
   const idsOf = async (workflowId: string) => new Set((await n8n.executions(workflowId)).map(({ id }) => id));
 
   it('tests the credential', async () => {
@@ -227,6 +234,26 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     assert.ok(await hasWebhookOf(ECHO));
   });
 
+  it('keeps its webhook when another node of the workflow changes', async () => {
+    const idOf = async () =>
+      (await webhooks()).find(({ metadata }: { metadata: Record<string, string> }) => metadata['workflowId'] === CRM)
+        ?.webhookId;
+    const before = await idOf();
+    const { nodes, connections } = await n8n.rest('GET', `/workflows/${CRM}`);
+    for (const node of nodes)
+      if (node.name === 'Welcome') node.parameters.message = 'Thanks for your message! See you.';
+    await n8n.rest('PATCH', `/workflows/${CRM}`, { nodes, connections });
+    await n8n.publish(CRM);
+    let sender = 491510000100;
+    await until('the new version', async () => {
+      const from = String(sender++);
+      await simulate({ action: 'incoming', from, message: 'Hello' });
+      const { message } = await messageTo(from, /^Thanks for your message/);
+      return message.includes('See you') ? true : undefined;
+    });
+    assert.equal(await idOf(), before);
+  });
+
   it('removes its webhook with a workflow that is no longer published, and creates it again', async () => {
     await n8n.unpublish(CRM);
     await until('the webhook is removed', async () => ((await hasWebhookOf(CRM)) ? undefined : true));
@@ -274,6 +301,7 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
   });
 
   it('receives events after Switchboard was killed', async () => {
+    for (const id of WORKFLOWS) await ended(id);
     await switchboard.kill();
     switchboard = await startSwitchboard();
     await until('the session is connected', async () =>
@@ -285,6 +313,7 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
 
   it('starts while Switchboard is not reachable, and keeps its webhooks', async () => {
     const before = (await webhooks()).map(({ webhookId }: { webhookId: string }) => webhookId);
+    for (const id of WORKFLOWS) await ended(id);
     await n8n.stop();
     await switchboard.kill();
     await n8n.start();
@@ -300,14 +329,17 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     await messageTo('491510000009', /^Thanks for your message/);
   });
 
+  it('does not ask about the webhooks of n8n itself', async () => {
+    const { body } = await call('GET', `/messages?chatId=${ADMIN}&direction=outgoing&q=hold&limit=200`);
+    for (const { message } of body.data) assert.ok(message.includes(others.url), message);
+  });
+
   it('leaves no failed execution', async () => {
-    for (const id of [AGENT, CRM, ALERT, ECHO]) {
-      const ended = await until(`executions of ${id} have ended`, async () => {
-        const executions = await n8n.executions(id);
-        return executions.some(({ status }) => status === 'running' || status === 'new') ? undefined : executions;
-      });
+    for (const id of WORKFLOWS) {
       // A second alert can still wait for its answer, and the test address got an event without a file.
-      const failed = ended.filter(({ status, mode }) => !['success', 'waiting'].includes(status) && mode !== 'manual');
+      const failed = (await ended(id)).filter(
+        ({ status, mode }) => !['success', 'waiting'].includes(status) && mode !== 'manual',
+      );
       assert.deepEqual(failed, [], id);
     }
   });
