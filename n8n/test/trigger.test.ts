@@ -110,6 +110,13 @@ describe('the trigger for n8n', () => {
     assert.equal(found.length, 1);
     assert.deepEqual(found[0].events, ['message.sent']);
 
+    const pause = () => scene().call('PATCH', `/webhooks/endpoints/${found[0].webhookId}`, { paused: true });
+    await pause();
+    await hook('checkExists', PRODUCTION, { activation: 'init' });
+    assert.equal((await endpoints())[0].paused, true, 'a restart of n8n');
+    await hook('checkExists', PRODUCTION, { activation: 'activate' });
+    assert.equal((await endpoints())[0].paused, false);
+
     await scene().call('DELETE', `/webhooks/endpoints/${found[0].webhookId}`);
     assert.equal(await hook('checkExists'), false, 'a webhook that someone removed');
   });

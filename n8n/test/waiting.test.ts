@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { newNumber } from '../../server/test/support/server.ts';
 import { callWebhook, execute, type RunOptions, startN8n } from './support/contexts.ts';
@@ -66,6 +70,8 @@ describe('sending and waiting for the answer in n8n', () => {
       const [endpoint] = await endpoints();
       assert.equal(endpoint.webhookUrl, `${n8n.url}/webhook-waiting/4711/answer?signature=token`);
       assert.deepEqual(endpoint.filters, { chats: [friend], fromMe: false });
+      const retriedHours = endpoint.retrySeconds.reduce((sum: number, seconds: number) => sum + seconds, 0) / 3600;
+      assert.ok(retriedHours > 24 && retriedHours <= 48, String(retriedHours));
 
       await simulate({ action: 'incoming', from: newNumber(), message: 'another chat' });
       await simulate({ action: 'incoming', from: friend, message: 'In two days' });
@@ -75,6 +81,40 @@ describe('sending and waiting for the answer in n8n', () => {
       assert.deepEqual(await endpoints(), []);
     } finally {
       await n8n.close();
+    }
+  });
+
+  it('notices an answer that came before its webhook existed', async () => {
+    const { credential, simulate } = scene();
+    const friend = newNumber();
+    // Answers as soon as the node wants to create the webhook.
+    const proxy = createServer(async (request, response) => {
+      if (request.method === 'POST' && request.url?.endsWith('/webhooks/endpoints')) {
+        await simulate({ action: 'incoming', from: friend, message: 'Quick' });
+      }
+      const answer = await fetch(new URL(request.url ?? '', credential.baseUrl), {
+        method: request.method ?? 'GET',
+        headers: { authorization: `Bearer ${credential.apiKey}`, 'content-type': 'application/json' },
+        ...(request.method === 'POST' && { body: await text(request) }),
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(proxy, 'listening');
+      const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const parameters = { resource: 'message', operation: 'ask', to: chosen(friend), message: 'Ready?' };
+      const onWait = () => assert.fail('the execution waits');
+      const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+      const [item] = await execute(switchboard, { ...credential, baseUrl }, parameters, {
+        ...fresh(),
+        onWait,
+        resumeUrl,
+      });
+      assert.equal(item?.json['message'], 'Quick');
+      assert.deepEqual(await endpoints(), []);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
     }
   });
 

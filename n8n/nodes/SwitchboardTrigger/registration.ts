@@ -29,17 +29,19 @@ const TEST_MS = 15 * 60_000;
 export async function isRegistered(hook: IHookFunctions): Promise<boolean> {
   const registered = registeredAt(hook, addressOf(hook));
   if (registered === undefined) return false;
+  const isStart = ['init', 'leadershipChange'].includes(hook.getActivationMode());
   try {
     await callApi(hook, {
       method: 'PATCH',
       path: path`/webhooks/endpoints/${registered.webhookId}`,
-      body: { ...endpointOf(hook), secret: registered.secret, enabled: true, paused: false },
+      // A restart of n8n does not resume what a person has paused.
+      body: { ...endpointOf(hook), secret: registered.secret, ...(!isStart && { enabled: true, paused: false }) },
     });
     return true;
   } catch (error) {
     if (codeOf(error) === 'not_found') return false;
     // n8n removes the webhook of a workflow that it cannot activate when it starts, with all events that wait for it.
-    if (hook.getActivationMode() === 'init' && codeOf(error) === 'unreachable') {
+    if (isStart && codeOf(error) === 'unreachable') {
       hook.logger.warn('failed to check the webhook, because Switchboard is not reachable', { error });
       return true;
     }

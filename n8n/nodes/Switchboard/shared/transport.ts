@@ -40,6 +40,8 @@ export interface ApiResponse<T = unknown> {
 /** Longer than any call except a long poll and an upload. */
 const TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 3;
+/** With an idempotency key. The pauses of 10 s outlast a restart of the server. */
+const MAX_KEYED_ATTEMPTS = 5;
 const MAX_PAUSE_MS = 10_000;
 /** Nothing was done, and a repeated call can succeed. `quota_exceeded` is also a 429, but lasts until midnight. */
 const BUSY = [429, 503];
@@ -60,8 +62,9 @@ export async function fetchApi<T>(caller: Caller, request: ApiRequest): Promise<
   const { baseUrl } = await caller.getCredentials<{ baseUrl: string }>(CREDENTIAL, itemIndex);
   // Without a key, a repeated POST could do something twice.
   const isRepeatable = ['GET', 'PUT', 'DELETE'].includes(method) || request.idempotencyKey !== undefined;
+  const maxAttempts = request.idempotencyKey === undefined ? MAX_ATTEMPTS : MAX_KEYED_ATTEMPTS;
   for (let attempt = 1; ; attempt++) {
-    const isLast = !isRepeatable || attempt === MAX_ATTEMPTS;
+    const isLast = !isRepeatable || attempt === maxAttempts;
     const response = await send<T>(caller, optionsOf(baseUrl, request)).catch((error: unknown) => {
       if (isLast) throw unreachable(caller.getNode(), error, itemIndex);
       return undefined;

@@ -37,6 +37,15 @@ export const answerWebhooks: IWebhookDescription[] = [
   },
 ];
 
+/** Returns the retries that end with the wait: nothing accepts a later answer. */
+function retriesWithin(waitMs: number): number[] {
+  let total = 0;
+  return RETRY_SECONDS.filter((seconds) => {
+    total += seconds;
+    return total * 1000 <= waitMs;
+  });
+}
+
 function limitMs(item: ItemCall): number {
   return item.param<number>('waitLimit', 1) * (UNITS_MS[item.param<string>('waitUnit', 'hours')] ?? 0);
 }
@@ -63,9 +72,9 @@ export async function askAndSuspend(item: ItemCall): Promise<Output | undefined>
   const until = Date.now() + limitMs(item);
   const resumeUrl = new URL(String(execution.evaluateExpression('{{ $execution.resumeUrl }}', item.itemIndex)));
   resumeUrl.pathname += `/${SUFFIX}`;
+  await sweep(execution);
   const log = new AnswerLog(item, await AnswerLog.newest(item));
   const question = await send(item, 'send', textFields(item));
-  await sweep(execution);
   const executionId = execution.getExecutionId();
   const endpoint = {
     webhookUrl: resumeUrl.href,
@@ -73,7 +82,7 @@ export async function askAndSuspend(item: ItemCall): Promise<Output | undefined>
     secret: await secretOf(execution, executionId),
     sessionIds: [question['sessionId']],
     filters: { chats: [question['chatId']], fromMe: false },
-    retrySeconds: RETRY_SECONDS,
+    retrySeconds: retriesWithin(until - Date.now()),
     description: `n8n: answer for execution ${executionId}`,
     metadata: metadataOf('answer', until, { executionId, workflowId: String(execution.getWorkflow().id) }),
   };
