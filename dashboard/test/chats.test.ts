@@ -216,6 +216,19 @@ describe('chats page', async () => {
     await assertSoon(() => list.getByRole('button').count(), 1);
   });
 
+  it('shows addresses in the metadata as links, and nothing else of it', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { write, sessionId } = await openSandbox(call);
+    await write('Hello');
+    const metadata = { chatwoot: 'https://chat.example.com/app/1', script: 'javascript:alert(1)', note: 'VIP' };
+    await call('PATCH', `/chats/${FRIEND}`, { sessionId, metadata });
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const links = page.getByRole('list', { name: 'Links' }).getByRole('link');
+    await assertSoon(() => links.allTextContents(), ['chatwoot']);
+    assert.equal(await links.first().getAttribute('href'), metadata.chatwoot);
+    await assertAccessible(page);
+  });
+
   it('stars, pins and deletes a message for the session', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, messages } = await openSandbox(call);

@@ -18,6 +18,7 @@ export const chatStrings = {
   open: 'Open chat',
   choose: 'Select a chat to read it.',
   back: 'Back to chats',
+  links: 'Links',
   unread: (count: number) => counted(count, 'unread message'),
   markRead: 'Mark as read',
   markReadHint: 'Sends read receipts.',

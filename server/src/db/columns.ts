@@ -107,6 +107,7 @@ export const columns = {
     'marked_unread',
     'disappearing_seconds',
     'disappearing_changed_at',
+    'metadata',
   ],
   cleared_chats: ['account_id', 'session_id', 'chat_id', 'cleared_at'],
   labels: ['account_id', 'session_id', 'label_id', 'network_id', 'name', 'color', 'created_at'],

@@ -315,6 +315,8 @@ export interface Schema {
     disappearing_seconds: number | null;
     /** Time of the last change of that timer that the network reported. */
     disappearing_changed_at: Generated<number | null>;
+    /** JSON, as the account set it. */
+    metadata: Generated<string>;
   };
   /** Up to when a chat was cleared or deleted: history that arrives later does not bring its messages back. */
   cleared_chats: {

@@ -277,6 +277,7 @@ const FROZEN = {
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
     45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
     46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
+    47: 'a8cfd48e6dea4715240111fb2cb5abb1ae6aefd2e38fa8a869e93cd5f8d1438f',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -325,6 +326,7 @@ const FROZEN = {
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
     45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
     46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
+    47: 'a8cfd48e6dea4715240111fb2cb5abb1ae6aefd2e38fa8a869e93cd5f8d1438f',
   },
 };
 
@@ -467,6 +469,23 @@ describeOnEachDatabase('an upgrade to schema 46', (_, database) => {
     assert.deepEqual([account.email, account.link_salt], ['a@example.com', null]);
     const [webhook = assert.fail()] = await kysely.selectFrom('webhooks').selectAll().execute();
     assert.deepEqual([webhook.url, Number(webhook.inline_media_bytes)], ['https://example.com', 0]);
+  });
+});
+
+describeOnEachDatabase('an upgrade to schema 47', (_, database) => {
+  it('keeps chats, without metadata', async (test) => {
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 47);
+    const tx = await store.begin();
+    await tx.connection.query(
+      `insert into chats (account_id, session_id, chat_id, type, unread_count, archived, pinned)
+        values ('acc_1', 'ses_1', '491701234567', 'direct', 2, 0, 1)`,
+      [],
+    );
+    await tx.commit();
+    await migrate(store, Date.now);
+    const [chat = assert.fail()] = await store.reader.kysely.selectFrom('chats').selectAll().execute();
+    assert.deepEqual([chat.chat_id, Number(chat.unread_count), chat.metadata], ['491701234567', 2, '{}']);
   });
 });
 

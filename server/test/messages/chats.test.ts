@@ -160,6 +160,27 @@ describeOnEachDeployment('chats', (_, database) => {
     );
   });
 
+  it('keeps chat metadata when a hidden number becomes known', async () => {
+    const { from } = await written('with metadata');
+    const changed = await ok('PATCH', `/chats/${from}`, { sessionId, metadata: { crm: 'https://example.com/1' } });
+    assert.deepEqual(changed.metadata, { crm: 'https://example.com/1' });
+    await ok('PATCH', `/chats/${from}`, { sessionId, pinned: true });
+    assert.deepEqual((await ok('GET', `/chats/${from}?sessionId=${sessionId}`)).metadata, changed.metadata);
+    const tooLong = await call('PATCH', `/chats/${from}`, { sessionId, metadata: { ['k'.repeat(41)]: 'v' } });
+    assert.equal(tooLong.body.errors[0].code, 'key_length');
+    const hidden = '000987654321';
+    await simulate('incoming', { from: hidden, message: 'Hidden' });
+    await next('message.incoming', ({ message }) => message === 'Hidden');
+    await ok('PATCH', `/chats/${hidden}`, { sessionId, metadata: { crm: '2' } });
+    const number = newNumber();
+    await simulate('identify', { from: hidden, phoneNumber: number });
+    const merged = await eventually(
+      () => call('GET', `/chats/${number}?sessionId=${sessionId}`),
+      ({ status }) => status === 200,
+    );
+    assert.deepEqual(merged.body.metadata, { crm: '2' });
+  });
+
   it('stars messages, and lists them', async () => {
     const { messages } = await written('shiny', 'dull');
     const { messageId } = messages[0];

@@ -132,6 +132,7 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{name}</h2>
           {chat !== undefined && <ChatLabels chat={chat} />}
+          {chat !== undefined && <ChatLinks chat={chat} />}
         </div>
         {chatId.startsWith('grp_') && (
           <LinkButton to="/groups/$groupId" params={{ groupId: chatId }} look="quiet" size="small">
@@ -155,6 +156,23 @@ function ChatLabels({ chat: { sessionId, labelIds } }: { readonly chat: Chat }) 
       {named.map(({ labelId, name }) => (
         <li key={labelId} className="truncate rounded-full bg-accent-soft px-2 text-xs text-ink-soft">
           {displayName(name)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Addresses in the metadata, such as the conversation in a help desk. */
+function ChatLinks({ chat: { metadata } }: { readonly chat: Chat }) {
+  const links = Object.entries(metadata).filter(([, value]) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''));
+  if (links.length === 0) return null;
+  return (
+    <ul aria-label={chatStrings.links} className="flex gap-3 overflow-hidden text-xs">
+      {links.map(([key, url]) => (
+        <li key={key} className="truncate">
+          <a href={url} target="_blank" rel="noreferrer" className="text-accent underline">
+            {displayName(key)}
+          </a>
         </li>
       ))}
     </ul>

@@ -44,12 +44,13 @@ import { userIds } from './0043-user-ids.ts';
 import { ads } from './0044-ads.ts';
 import { messageChanges } from './0045-message-changes.ts';
 import { mediaLinks } from './0046-media-links.ts';
+import { chatMetadata } from './0047-chat-metadata.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'q-HJ-tpbDv-yIm-Msjkw4UZcYdSMY-LDszWLMHjWdq8',
-  postgres: '6yj0UsEub8TUbIG53JruR73_1M3phDrCaSHHoi8GHCQ',
+  sqlite: 'FXQe-6pKZ2D_GKzSL6DM8oGHdpyhQHSqMRCHuayyDTw',
+  postgres: 'p55tEC3-9ZQ5tvpuH4JSpz97NNYrjjD-5Q5-yrwO5VU',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   ads,
   messageChanges,
   mediaLinks,
+  chatMetadata,
 ];

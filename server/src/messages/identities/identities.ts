@@ -193,6 +193,7 @@ async function mergeChats(
     unread_count,
     marked_unread: Math.max(old.marked_unread, present?.marked_unread ?? 0),
     ...timerOf((present?.disappearing_seconds ?? null) === null ? old : (present ?? old)),
+    metadata: present === undefined || present.metadata === '{}' ? old.metadata : present.metadata,
   };
   await kysely.insertInto('chats').values(merged).execute();
   return true;

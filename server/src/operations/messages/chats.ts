@@ -32,6 +32,7 @@ import {
   type ChatSettings,
   changeChat,
   markRead,
+  setChatMetadata,
   setDisappearing,
   unreadIn,
 } from '../../messages/chats/chatChanges.ts';
@@ -43,6 +44,7 @@ import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { readUserIds } from '../../messages/userIds.ts';
+import { acceptedMetadata, Metadata } from '../shared/metadata.ts';
 import { chatReferralFilters } from '../shared/referralFilters.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
@@ -76,6 +78,10 @@ const Chat = named('Chat', {
     ...notForAgents,
   },
   labelIds: { ...LabelIds, ...notForAgents },
+  metadata: {
+    ...Type.Record(Type.String(), Type.String(), { description: 'Your own data, as you set it.' }),
+    ...notForAgents,
+  },
   ...userIdFields('the person in a direct chat'),
   networkChatId: optional({
     ...string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.'),
@@ -194,7 +200,7 @@ export const updateChat = defineOperation({
   uses: ['media', 'emit'],
   summary: 'Update a chat',
   description:
-    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change.',
+    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change. `metadata` stays in Switchboard, and replaces what was set before.',
   input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
@@ -207,6 +213,7 @@ export const updateChat = defineOperation({
         'After how many seconds new messages of a direct chat disappear, for both sides: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. In a group, it is a setting of the group.',
       ),
     ),
+    metadata: optional(Metadata),
   },
   output: named('UpdatedChat', { ...Chat.properties, synchronized: Synchronized }),
   errors: [
@@ -219,10 +226,11 @@ export const updateChat = defineOperation({
     'send_failed',
   ],
   example: { chatId: '491707654321', archived: true },
-  async run(ctx, { chatId, archived, pinned, mutedUntil, disappearingSeconds: seconds }) {
+  async run(ctx, { chatId, archived, pinned, mutedUntil, disappearingSeconds: seconds, metadata }) {
     const { session } = ctx;
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
+    const data = metadata === undefined ? undefined : acceptedMetadata(metadata);
     await readChat(ctx, session, chatId); // before the network changes anything
     if (seconds !== undefined) await changeTimer(ctx, session, chatId, seconds);
     const change = definedOf(settings);
@@ -230,7 +238,10 @@ export const updateChat = defineOperation({
       Object.keys(change).length === 0
         ? seconds !== undefined
         : await passOn(ctx, session, chatId, (chats, { chat, last }) => chats.update(chat, change, last));
-    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chatId, settings), session.sessionId);
+    await ctx.database.commit(async (tx) => {
+      await changeChat(ctx, tx, session, chatId, settings);
+      if (data !== undefined) await setChatMetadata(tx, session, chatId, data);
+    }, session.sessionId);
     return { ...(await readChat(ctx, session, chatId)), synchronized };
   },
 });
@@ -427,6 +438,7 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
     markedUnread: row.marked_unread === 1,
     disappearingSeconds: row.disappearing_seconds,
     labelIds: (labels.get(`${row.session_id}/${row.chat_id}`) ?? []).map(({ label_id }) => label_id),
+    metadata: JSON.parse(row.metadata) as Record<string, string>, // as `acceptedMetadata` wrote it
     networkChatId: addresses(row),
   });
 }
