@@ -6,7 +6,7 @@ import { openBridge, openScene, sentMessages } from './scene.ts';
 
 describe('contact messages in Chatwoot', () => {
   it('opens a conversation, and takes the answer to the contact with its ticks', async (test) => {
-    const { chatwoot, simulate, incoming, conversation, sent, inboxId } = await openScene(test);
+    const { chatwoot, simulate, incoming, conversation, sent, inboxId, call, sessionId } = await openScene(test);
     const from = newNumber();
     const question = await incoming(from, 'Is *this* available?', { senderName: 'Ada' });
     assert.equal(question.content, 'Is **this** available?');
@@ -27,6 +27,9 @@ describe('contact messages in Chatwoot', () => {
     await simulate({ action: 'receipt', messageId: arrived.messageId, status: 'read' });
     await chatwoot.until(() => answer.status === 'read', 'not read');
     assert.equal(chatwoot.messages.size, 2, 'an echo came back');
+    const { body } = await call('GET', `/chats/${from}?sessionId=${sessionId}`);
+    const address = `${chatwoot.url}/app/accounts/1/conversations/${conversation(from).id}`;
+    assert.deepEqual(body.metadata, { chatwoot: address });
     assert.ok(chatwoot.webhooks.every(({ status, ms }) => status === 200 && ms < 5000));
   });
 
@@ -242,12 +245,14 @@ describe('messages of agents on WhatsApp', () => {
   });
 
   it('writes to the number of a contact when an agent opens the conversation', async (test) => {
-    const { chatwoot, inboxId, sent, simulate } = await openScene(test);
+    const { chatwoot, inboxId, sent, simulate, call, sessionId } = await openScene(test);
     const to = newNumber();
     const { id } = chatwoot.open(inboxId, { name: 'Ada', phone_number: `+${to}` });
     await chatwoot.write(id, 'Hello Ada');
     const [message] = await sentMessages(sent, 1);
     assert.equal(message.chatId, to);
+    const chat = async () => (await call('GET', `/chats/${to}?sessionId=${sessionId}`)).body;
+    await until(async () => (await chat()).metadata.chatwoot?.endsWith(`/conversations/${id}`));
     // The answer comes into the same conversation.
     await simulate({ action: 'incoming', from: to, message: 'Hello' });
     const answer = await chatwoot.until(

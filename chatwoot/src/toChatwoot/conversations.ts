@@ -35,6 +35,7 @@ export async function ensureConversation(parts: Parts, inbox: InboxRow, person: 
     name: known?.name ?? nameOf(person),
   };
   await state.saveChat(chat);
+  await linkConversation(parts, chat);
   if (known === undefined && parts.settings.typing) await followPresence(parts, chat);
   return chat;
 }
@@ -79,6 +80,20 @@ async function created(
     if (!(error instanceof ChatwootError && error.status === 422 && error.message.includes('source_id'))) throw error;
     const other = `${sourceId}:${contactId}`;
     return { conversation: await chatwoot.createConversation({ ...fields, source_id: other }), sourceId: other };
+  }
+}
+
+/** Puts the address of the conversation into the metadata of the chat, which the dashboard shows as a link. */
+export async function linkConversation(
+  { switchboard, settings, log }: Parts,
+  { sessionId, chatId, conversationId }: Pick<OpenChat, 'sessionId' | 'chatId' | 'conversationId'>,
+): Promise<void> {
+  const chatwoot = `${settings.chatwootUrl}/app/accounts/${settings.accountId}/conversations/${conversationId}`;
+  try {
+    const { metadata } = await switchboard.chats.get({ sessionId, chatId });
+    await switchboard.chats.update({ sessionId, chatId, metadata: { ...metadata, chatwoot } });
+  } catch (error) {
+    log('info', 'cannot link a conversation', { sessionId, error: messageOf(error) });
   }
 }
 

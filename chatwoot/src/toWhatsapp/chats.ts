@@ -5,6 +5,8 @@ import { isPhoneNumber } from '../text/phoneForms.ts';
 export interface SentTo {
   readonly sessionId: string;
   readonly chatId: string;
+  /** Whether an agent has opened the conversation, which the chat does not link yet. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -17,7 +19,7 @@ export async function resolveChat(
   conversation: ChatwootConversation,
 ): Promise<SentTo | undefined> {
   const known = await state.chatOfConversation(sessionId, conversation.id);
-  if (known !== undefined) return known;
+  if (known !== undefined) return { sessionId, chatId: known.chatId, isNew: false };
   const prefix = `${sessionId}:`;
   const fromSource = conversation.sourceId?.startsWith(prefix)
     ? conversation.sourceId.slice(prefix.length).split(':')[0]
@@ -43,5 +45,5 @@ export async function resolveChat(
     conversationId: conversation.id,
     name: existing?.name,
   });
-  return { sessionId, chatId };
+  return { sessionId, chatId, isNew: true };
 }

@@ -8,6 +8,7 @@ import type { Job } from '../queue/queue.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { LinkRow } from '../state.ts';
 import { deletionEcho, editEcho, reactionEcho } from '../toChatwoot/changes.ts';
+import { linkConversation } from '../toChatwoot/conversations.ts';
 import type { ChatwootJob, FailureJob } from '../toChatwoot/handler.ts';
 import { resolveChat, type SentTo } from './chats.ts';
 import { digestOf } from './digest.ts';
@@ -123,7 +124,9 @@ class Delivery {
       const { messageId } = await this.#sendPart(part, index, index === 0 ? replyTo : undefined);
       await state.saveLink(this.#linkOf(messageId, index));
     }
-    const { sessionId, chatId } = this.#chat;
+    const { sessionId, chatId, isNew } = this.#chat;
+    const conversationId = this.#message.conversation.id;
+    if (isNew) await linkConversation(this.#parts, { sessionId, chatId, conversationId });
     if (settings.markRead && this.#message.type === 'outgoing')
       await switchboard.chats.markRead({ chatId, sessionId }).catch(() => {}); // an extra, which some networks lack
     const statuses = (await state.linksOf(this.#message.id)).map((link) => this.#statusJob(link));
