@@ -574,6 +574,15 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     error: null,
     timestamp,
   },
+  'batch.updated': {
+    batchId: 'bat_1',
+    sessionId: 'ses_1',
+    status: 'completed',
+    previousStatus: 'running',
+    accepted: 2,
+    counts: { pendingApproval: 0, scheduled: 0, queued: 0, sent: 1, delivered: 0, read: 0, failed: 1, cancelled: 0 },
+    timestamp,
+  },
   'session.updated': { sessionId: 'ses_1', changed: ['quality'], network, timestamp },
   'template.updated': {
     sessionId: 'ses_1',
@@ -785,6 +794,8 @@ describe('parsing', () => {
           return event.data.presence;
         case 'session.status':
           return event.data.qr ?? event.data.status;
+        case 'batch.updated':
+          return `${event.data.status} ${event.data.counts.sent}`;
         case 'session.history':
           return event.data.error ?? event.data.state;
         case 'message.approval':

@@ -36,6 +36,7 @@ import { TypedNumbers } from './invoke/typedNumbers.ts';
 import type { Converter } from './media/conversion/converter.ts';
 import { WordMove } from './messages/wordMove.ts';
 import { keyDeletion } from './operations/accounts/createdByKey.ts';
+import { BatchWatch } from './operations/bulk/batchWatch.ts';
 import type { Retention } from './webhooks/retention/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
@@ -95,6 +96,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const invoker = new Invoker({ services, owners, typedNumbers, networkIds, derivedSessions, ...limits, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
+  const batchWatch = new BatchWatch(services);
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);
   const toolCalls = new ToolCalls(foundation);
   const agents = { confirmations: new Confirmations(foundation), toolCalls };
@@ -109,6 +111,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     converter,
     idempotency,
     toolCalls,
+    batchWatch,
     wordMove: new WordMove(foundation),
     monitoring,
     metricsServer,
@@ -138,6 +141,7 @@ interface Parts {
   readonly converter: Converter;
   readonly idempotency: Idempotency;
   readonly toolCalls: ToolCalls;
+  readonly batchWatch: BatchWatch;
   readonly wordMove: WordMove;
   readonly monitoring: Monitoring;
   readonly metricsServer: MetricsServer | undefined;
@@ -184,6 +188,7 @@ export class App {
     sandbox.mailboxes.start();
     await cluster.start({ sessions, webhooks: engine });
     sender.start();
+    this.#parts.batchWatch.start();
     deletions.start();
     const address = await this.http.listen({ host: settings.host, port: settings.port });
     this.metricsUrl = await this.#parts.metricsServer?.start();
@@ -235,6 +240,7 @@ export class App {
     await closeHttp(this.http, clock);
     await this.#parts.metricsServer?.stop();
     sender.stop();
+    await this.#parts.batchWatch.stop();
     callRejection.stop();
     followedPresences.stop();
     await deletions.stop();

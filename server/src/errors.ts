@@ -23,6 +23,7 @@ export const errors = {
   phone_number_in_use: [409, 'Another session uses this phone number; log it out or delete it first'],
   session_not_connected: [409, 'The session is not connected; connect it first'],
   session_state: [409, 'The status of the session does not allow this'],
+  batch_state: [409, 'The status of the batch does not allow this'],
   message_state: [409, 'The status of the message does not allow this'],
   delivery_settled: [409, 'The delivery is settled'],
   session_required: [400, '`sessionId` is required unless the account has exactly one session'],

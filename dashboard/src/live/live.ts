@@ -34,6 +34,7 @@ function useLive(): LiveConnection {
 const affected: Readonly<Record<string, readonly string[]>> = {
   'message.approval': ['approvals', 'messages', 'chats', 'deliveries'],
   message: ['messages', 'chats', 'contacts', 'deliveries'],
+  batch: ['messages', 'deliveries'],
   poll: ['messages', 'deliveries'],
   event: ['messages', 'deliveries'],
   chat: ['messages', 'chats', 'approvals', 'deliveries'],

@@ -31,6 +31,7 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'contact.number_request': "Someone asked for the session's number",
   'presence.updated': 'A person came online, went offline or is typing',
   'session.status': 'A session changed its status or has a new code',
+  'batch.updated': 'A bulk send was paused, resumed, cancelled or completed',
   'session.history': 'The import of the history of a phone made progress',
   'session.updated': 'The network judged the number of a session differently',
   'template.updated': 'A template was reviewed, paused or rated',

@@ -87,6 +87,8 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.webhookId;
     case 'message.approval':
       return event.data.reason ?? event.data.approval;
+    case 'batch.updated':
+      return `${event.data.status} ${event.data.counts.sent}`;
     case 'session.history':
       return event.data.error ?? event.data.state;
     case 'chat.removed':

@@ -1,4 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
+import type { BatchStatus } from '../events/batchEvents.ts';
 import type { EventKind } from '../events/events.ts';
 import type { MessageType } from '../events/networkTypes.ts';
 
@@ -504,6 +505,30 @@ export interface Schema {
     role: 'member' | 'admin' | 'owner';
     joined_at: number;
   };
+  /** Bulk sends; see `operations/bulk/batches.ts`. */
+  batches: {
+    account_id: string;
+    batch_id: string;
+    session_id: string;
+    status: BatchStatus;
+    /** Type of its messages. */
+    type: MessageType;
+    /** Number of messages. */
+    accepted: number;
+    /** Number of recipients that cannot be sent to. */
+    refused: number;
+    /** Number of recipients that were named twice. */
+    duplicates: number;
+    interval_ms: number;
+    /** Time of its last message. */
+    ends_at: number;
+    /** When `BatchWatch` looks at it next; null once it is paused or has ended. */
+    check_at: number | null;
+    /** API key that made it; null for a login. */
+    key_id: string | null;
+    created_at: number;
+    updated_at: number;
+  };
   statuses: {
     account_id: string;
     session_id: string;
@@ -916,6 +941,7 @@ export type ContactTable = Schema['contacts'];
 export type LabelTable = Schema['labels'];
 export type GroupTable = Schema['groups'];
 export type GroupParticipantTable = Schema['group_participants'];
+export type BatchTable = Schema['batches'];
 export type StatusTable = Schema['statuses'];
 export type ChannelTable = Schema['channels'];
 export type ChannelPostTable = Schema['channel_posts'];

@@ -1,4 +1,5 @@
 import { type TObject, Type } from 'typebox';
+import { batchEvents } from './batchEvents.ts';
 import { businessEvents } from './businessEvents.ts';
 import { contentPartSchemas } from './contentParts/contentParts.ts';
 import { customerEvents } from './customerEvents.ts';
@@ -350,6 +351,7 @@ export const optInEvents = {
     }),
   },
   ...businessEvents,
+  ...batchEvents,
   'group.participants': {
     description: 'People joined or left a group, or their roles changed.',
     data: Type.Object({

@@ -1,5 +1,6 @@
 import { isoTime } from '../clock.ts';
 import type { AddedFields } from './addedFields.ts';
+import { batchSamples } from './batchEvents.ts';
 import { businessSamples } from './businessSamples.ts';
 import { chatSamples } from './chatSamples.ts';
 import { customerSamples } from './customerEvents.ts';
@@ -97,6 +98,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       ...test,
     },
     ...businessSamples(sessionId, timestamp),
+    ...batchSamples(sessionId, timestamp),
     'session.history': { sessionId, ...historySample, ...test },
     'group.participants': { ...group, action: 'add', phoneNumbers: [person] },
     'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },

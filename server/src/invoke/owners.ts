@@ -107,7 +107,7 @@ export async function runAtOwner<T>(
 type ById = { accountId: string; id: string };
 
 /** Resources of one session, which their id determines. */
-export const ofOneSession = ['message', 'group', 'channel', 'status'] as const;
+export const ofOneSession = ['message', 'batch', 'group', 'channel', 'status'] as const;
 export type OfOneSession = (typeof ofOneSession)[number];
 
 export const isOfOneSession = (reference: Reference | undefined): reference is OfOneSession =>
@@ -128,6 +128,9 @@ const sessionOf = {
   ),
   message: query((db, p: ById) =>
     db.selectFrom('messages').select('session_id').where('account_id', '=', p.accountId).where('message_id', '=', p.id),
+  ),
+  batch: query((db, p: ById) =>
+    db.selectFrom('batches').select('session_id').where('account_id', '=', p.accountId).where('batch_id', '=', p.id),
   ),
   group: query((db, p: ById) =>
     db.selectFrom('groups').select('session_id').where('account_id', '=', p.accountId).where('group_id', '=', p.id),

@@ -29,6 +29,7 @@ export type PageInput = Static<TObject<typeof pageInput>>;
 /** The lists that have cursors. A cursor contains the name of its list, because no other list can continue after it. */
 type List =
   | 'api_keys'
+  | 'batches'
   | 'channel_posts'
   | 'channels'
   | 'chats'

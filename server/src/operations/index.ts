@@ -2,6 +2,7 @@ import type { Operation } from '../invoke/operation.ts';
 import { simulateSession } from '../sandbox/simulator/simulator.ts';
 import { accountOperations } from './accounts/index.ts';
 import { broadcastOperations } from './broadcasts/index.ts';
+import { bulkOperations } from './bulk/index.ts';
 import { fileOperations } from './files/index.ts';
 import { groupOperations } from './groups/index.ts';
 import { messageOperations } from './messages/index.ts';
@@ -15,6 +16,7 @@ export const operations: readonly Operation[] = [
   simulateSession,
   ...messageOperations,
   ...fileOperations,
+  ...bulkOperations,
   ...broadcastOperations,
   ...groupOperations,
   ...webhookOperations,

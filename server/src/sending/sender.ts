@@ -108,6 +108,11 @@ export class Sender {
     return this.#schedule.add(session, drafts, quota);
   }
 
+  /** Makes every node look at the scheduled messages of a session, whose times have changed. */
+  rescheduled(session: SessionRef): void {
+    this.#schedule.changed(session);
+  }
+
   /**
    * Stores messages that go out once they are approved.
    * @param keyId the API key that asks

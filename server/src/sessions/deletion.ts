@@ -13,6 +13,7 @@ const MESSAGES_READ = 5000;
 
 /** Tables that can have many rows of a session, with their keys. */
 const largeTables = {
+  batches: 'account_id, batch_id',
   status_views: 'status_id, phone_number',
   statuses: 'status_id',
   channel_posts: 'post_id',

@@ -131,6 +131,7 @@ describeOnEachDatabase('event types', (_, database) => {
     await eventOf(call, 'webhook.circuit_opened', ({ webhookOrigin }) => webhookOrigin === new URL(gone.url).origin);
     await call('POST', `/webhooks/endpoints/${broken.webhookId}/circuit-breaker/reset`);
     await eventOf(call, 'webhook.circuit_closed');
+    await call('POST', '/messages/send-bulk', { sessionId, to: ['491701234567'], message: 'Hi' });
     await eventOf(call, 'message.queued');
     await eventOf(call, 'message.delivered');
     await simulate('receipt', { messageId, status: 'read' });

@@ -41,6 +41,7 @@ before(async () => {
     ['sessions.history', `${session}/history?limit=1`],
     ['messages.list', '/messages?limit=1'],
     ['search', '/messages?q=word&limit=1'],
+    ['batches.list', '/batches?limit=1'],
     ['chats.list', '/chats?limit=1'],
     ['contacts.list', '/contacts?limit=1'],
     ['groups.list', '/groups?limit=1'],
@@ -76,6 +77,7 @@ async function makeSocial(sessionId: string): Promise<{ statusId: string; channe
     const components = [{ type: 'BODY', text: 'Tea?' }];
     await make(`/sessions/${sessionId}/templates`, { name, language: 'en', category: 'utility', components });
     await make('/communities', { sessionId, subject: name });
+    await make('/messages/send-bulk', { sessionId, to: ['491701111111'], message: name });
     const phoneNumbers = ['491701111111', '491702222222'];
     const { statusId } = await make('/status', { sessionId, message: name, phoneNumbers });
     const { channelId } = await make('/channels', { sessionId, name });

@@ -212,6 +212,14 @@ describe('the operation table', () => {
     await run('messages.send_interactive', '/messages/send-interactive', { to, message: 'Tea?', buttons });
     await run('messages.preflight', '/messages/preflight', { to: [to, 'nobody'], message: 'all' });
     await run('messages.send_bulk', '/messages/send-bulk', { to: [to, 'nobody'], message: 'all', intervalMs: 0 });
+    const inAnHourTo = new Date(Date.now() + 3_600_000).toISOString();
+    const batch = await me.call('POST', '/messages/send-bulk', { to: [to], message: 'all', sendAt: inAnHourTo });
+    const { batchId } = batch.body;
+    await run('batches.list', '/batches');
+    await run('batches.get', `/batches/${batchId}`);
+    await run('batches.pause', `/batches/${batchId}/pause`, {});
+    await run('batches.resume', `/batches/${batchId}/resume`, {});
+    await run('batches.cancel', `/batches/${batchId}/cancel`, {});
     await run('messages.react', `${sent}/reaction`, { emoji: '👍' });
     await run('messages.edit', sent, { message: 'hello again' });
     await run('messages.forward', `${sent}/forward`, { to: '491705555555' });

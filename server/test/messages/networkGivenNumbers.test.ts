@@ -37,6 +37,7 @@ const calls = guarded.flatMap((operation: GuardedOperation) => {
     statusId: 'T',
     channelId: 'C',
     templateId: 'P',
+    batchId: 'B',
   };
   const all = [inputs[operation.id]?.(side) ?? {}, ...(MORE[operation.id] ?? [])];
   return all.flatMap((input) => {

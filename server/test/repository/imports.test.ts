@@ -222,7 +222,7 @@ it('the parsers of WhatsApp content do not import the code that receives message
 /** The rooms of a folder, each of which may import those before it. Only `joins` beside the rooms may import rooms. */
 const rooms: Readonly<Record<string, { readonly order: readonly string[]; readonly joins: readonly string[] }>> = {
   operations: {
-    order: ['shared', 'files', 'accounts', 'webhooks', 'sessions', 'messages', 'groups', 'broadcasts'],
+    order: ['shared', 'files', 'accounts', 'webhooks', 'sessions', 'messages', 'bulk', 'groups', 'broadcasts'],
     joins: ['index.ts'],
   },
   webhooks: { order: ['queue', 'log', 'delivery', 'lanes', 'endpoints', 'retention'], joins: [] },

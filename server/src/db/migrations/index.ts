@@ -45,12 +45,13 @@ import { ads } from './0044-ads.ts';
 import { messageChanges } from './0045-message-changes.ts';
 import { mediaLinks } from './0046-media-links.ts';
 import { chatMetadata } from './0047-chat-metadata.ts';
+import { batches } from './0048-batches.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'FXQe-6pKZ2D_GKzSL6DM8oGHdpyhQHSqMRCHuayyDTw',
-  postgres: 'p55tEC3-9ZQ5tvpuH4JSpz97NNYrjjD-5Q5-yrwO5VU',
+  sqlite: 'a7QlVTIRfodQPsjd5yjM1ujdVXWqv-ximtJ3qhR_cIE',
+  postgres: 'AfczXxw717FtayoYCqxpUfkL4HYz_zJW0l21eprWfaI',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   messageChanges,
   mediaLinks,
   chatMetadata,
+  batches,
 ];

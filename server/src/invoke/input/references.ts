@@ -9,6 +9,7 @@ import type { TSchema, TStringOptions } from 'typebox';
 export type Reference =
   | 'session'
   | 'message'
+  | 'batch'
   | 'group'
   | 'channel'
   | 'status'

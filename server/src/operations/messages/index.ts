@@ -26,7 +26,6 @@ export const messageOperations: readonly Operation[] = [
   sending.sendPoll,
   eventsAndAlbums.sendEvent,
   eventsAndAlbums.sendAlbum,
-  scheduling.sendBulk,
   preflight.preflightMessages,
   messageList.listMessages,
   messages.messageStats,

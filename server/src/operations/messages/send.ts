@@ -90,7 +90,8 @@ interface Envelope {
   readonly sendAt?: string | undefined;
 }
 
-interface Content {
+/** The content of a message. */
+export interface Content {
   readonly type: MessageType;
   readonly text: string;
   readonly content: StoredContent;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Type } from 'typebox';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { MAX_SEND_MS } from '../../cluster/forward.ts';
 import { mediaTypes } from '../../connectors/contract/content.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
@@ -17,9 +17,11 @@ import type { SessionRef } from '../../messages/store.ts';
 import { deferredFile } from './deferredFetch.ts';
 import { MessageId } from './messages.ts';
 import { fileOptions, fileParts, hasTextOptions, textOptions, textParts } from './richSending.ts';
-import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
+import { type Content, envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
 
 const Caption = optional(string('Text shown below the file.', { maxLength: 4096 }));
+
+type Given<P extends TProperties> = Static<TObject<P>>;
 
 const Mentions = optional(PhoneNumberList('People to mention, up to 256.', { maxItems: 256 }));
 
@@ -90,6 +92,13 @@ export const sendMedia = defineOperation({
   },
 });
 
+export const locationFields = {
+  latitude: number('Degrees north (WGS 84), such as 52.5163.', { minimum: -90, maximum: 90 }),
+  longitude: number('Degrees east (WGS 84), such as 13.3777.', { minimum: -180, maximum: 180 }),
+  name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
+  address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
+};
+
 export const sendLocation = defineOperation({
   ...sendOperation,
   tool: true,
@@ -98,25 +107,25 @@ export const sendLocation = defineOperation({
   uses: ['sender', 'media'],
   summary: 'Send a location',
   description: 'Send coordinates, which the recipient can open in a map.',
-  input: {
-    ...envelope,
-    latitude: number('Degrees north (WGS 84), such as 52.5163.', { minimum: -90, maximum: 90 }),
-    longitude: number('Degrees east (WGS 84), such as 13.3777.', { minimum: -180, maximum: 180 }),
-    name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
-    address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
-  },
+  input: { ...envelope, ...locationFields },
   example: { to: '491707654321', latitude: 52.5163, longitude: 13.3777, name: 'Brandenburg Gate' },
-  run(ctx, input) {
-    const { latitude, longitude, name, address } = input;
-    const location = {
-      latitude,
-      longitude,
-      ...(name !== undefined && { name }),
-      ...(address !== undefined && { address }),
-    };
-    return send(ctx, input, { type: 'location', text: '', content: { location } });
-  },
+  run: (ctx, input) => send(ctx, input, locationContent(input)),
 });
+
+export function locationContent({ latitude, longitude, name, address }: Given<typeof locationFields>): Content {
+  const location = {
+    latitude,
+    longitude,
+    ...(name !== undefined && { name }),
+    ...(address !== undefined && { address }),
+  };
+  return { type: 'location', text: '', content: { location } };
+}
+
+export const cardFields = {
+  name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
+  phoneNumbers: PhoneNumberList('Up to ten numbers on the card.', { minItems: 1, maxItems: 10 }),
+};
 
 export const sendContact = defineOperation({
   ...sendOperation,
@@ -126,18 +135,28 @@ export const sendContact = defineOperation({
   uses: ['sender', 'media'],
   summary: 'Send a contact card',
   description: 'Send a name with phone numbers, which the recipient can save.',
-  input: {
-    ...envelope,
-    name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
-    phoneNumbers: PhoneNumberList('Up to ten numbers on the card.', { minItems: 1, maxItems: 10 }),
-  },
+  input: { ...envelope, ...cardFields },
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
-  run(ctx, input) {
-    const { phoneNumbers } = input;
-    requireNumbers(phoneNumbers);
-    return send(ctx, input, { type: 'contact', text: '', content: { contact: { name: input.name, phoneNumbers } } });
-  },
+  run: (ctx, input) => send(ctx, input, contactContent(input)),
 });
+
+/** @throws {AppError} `validation_failed` for a person whose number is hidden */
+export function contactContent({ name, phoneNumbers }: Given<typeof cardFields>): Content {
+  requireNumbers(phoneNumbers);
+  return { type: 'contact', text: '', content: { contact: { name, phoneNumbers } } };
+}
+
+export const pollFields = {
+  question: string('Question above the options.', { minLength: 1, maxLength: 255 }),
+  options: list(Type.String({ minLength: 1, maxLength: 100 }), 'Two to twelve different answers.', {
+    minItems: 2,
+    maxItems: 12,
+    uniqueItems: true,
+  }),
+  maxSelections: optional(
+    integer('Number of options that one person can choose; 1 by default.', { minimum: 1, maximum: 12, default: 1 }),
+  ),
+};
 
 export const sendPoll = defineOperation({
   ...sendOperation,
@@ -148,27 +167,17 @@ export const sendPoll = defineOperation({
   summary: 'Send a poll',
   description:
     'Send a question with 2 to 12 answers. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
-  input: {
-    ...envelope,
-    question: string('Question above the options.', { minLength: 1, maxLength: 255 }),
-    options: list(Type.String({ minLength: 1, maxLength: 100 }), 'Two to twelve different answers.', {
-      minItems: 2,
-      maxItems: 12,
-      uniqueItems: true,
-    }),
-    maxSelections: optional(
-      integer('Number of options that one person can choose; 1 by default.', { minimum: 1, maximum: 12, default: 1 }),
-    ),
-  },
+  input: { ...envelope, ...pollFields },
   example: { to: '491707654321', question: 'When?', options: ['Today', 'Tomorrow'] },
-  run(ctx, input) {
-    const maxSelections = input.maxSelections ?? 1;
-    if (maxSelections > input.options.length)
-      throw invalidField('maxSelections', `must not exceed the number of options, which is ${input.options.length}`);
-    const poll = { options: input.options, maxSelections };
-    return send(ctx, input, { type: 'poll', text: input.question, content: { poll } });
-  },
+  run: (ctx, input) => send(ctx, input, pollContent(input)),
 });
+
+/** @throws {AppError} `validation_failed` */
+export function pollContent({ question, options, maxSelections = 1 }: Given<typeof pollFields>): Content {
+  if (maxSelections > options.length)
+    throw invalidField('maxSelections', `must not exceed the number of options, which is ${options.length}`);
+  return { type: 'poll', text: question, content: { poll: { options, maxSelections } } };
+}
 
 export const forwardMessage = defineOperation({
   ...sendOperation,

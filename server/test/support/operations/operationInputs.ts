@@ -10,6 +10,7 @@ export const guarded = operations.filter((operation): operation is GuardedOperat
 export interface Side {
   readonly sessionId: string;
   readonly messageId: string;
+  readonly batchId: string;
   readonly groupId: string;
   readonly deliveryId: string;
   readonly mediaId: string;
@@ -22,6 +23,7 @@ export interface Side {
 export const UNKNOWN: Side = {
   sessionId: 'ses_00000000000000000000000000',
   messageId: 'msg_00000000000000000000000000',
+  batchId: 'bat_00000000000000000000000000',
   groupId: 'grp_00000000000000000000000000',
   deliveryId: 'dlv_00000000000000000000000000',
   mediaId: 'med_00000000000000000000000000',
@@ -39,6 +41,7 @@ type InputOf = (side: Side) => Record<string, unknown>;
 
 const ofSession: InputOf = ({ sessionId }) => ({ sessionId });
 const ofMessage: InputOf = ({ messageId }) => ({ messageId });
+const ofBatch: InputOf = ({ batchId }) => ({ batchId });
 const ofGroup: InputOf = ({ groupId }) => ({ groupId });
 const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
 const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
@@ -106,6 +109,11 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   }),
   'messages.vote': (side) => ({ ...ofMessage(side), options: ['now'] }),
   'messages.preflight': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
+  'batches.list': ofSession,
+  'batches.get': ofBatch,
+  'batches.pause': ofBatch,
+  'batches.resume': ofBatch,
+  'batches.cancel': ofBatch,
   'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
   'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
   'messages.send_interactive': (side) => ({

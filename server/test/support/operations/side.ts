@@ -20,6 +20,8 @@ export async function createSide(
   const { mediaId } = (await upload(server, token, picture())).body;
   await send('/messages/send-media', { to: CHAT, type: 'image', mediaId });
   await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: CHAT, message: `to ${name}` });
+  const bulk = { sessionId, to: [CHAT], message: `all of ${name}` };
+  const { batchId } = (await call('POST', '/messages/send-bulk', bulk)).body;
   const { groupId } = await send('/groups', { subject: `group of ${name}`, phoneNumbers: [CHAT] });
   const { statusId } = await send('/status', { message: `status of ${name}`, phoneNumbers: [CHAT] });
   const { channelId } = await send('/channels', { name: `channel of ${name}` });
@@ -37,5 +39,19 @@ export async function createSide(
       body.data.some(({ direction }: { direction: string }) => direction === 'incoming') &&
       body.data.every(({ status }: { status: string }) => status === 'delivered'),
   );
-  return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId, statusId, channelId, templateId };
+  await eventually(
+    () => call('GET', `/batches/${batchId}`),
+    ({ body }) => body.status === 'completed',
+  );
+  return {
+    sessionId,
+    messageId,
+    batchId,
+    groupId,
+    mediaId,
+    deliveryId: delivery.deliveryId,
+    statusId,
+    channelId,
+    templateId,
+  };
 }

@@ -1,0 +1,148 @@
+import { type Static, Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import type { BatchTable } from '../../db/schema.ts';
+import { BatchCounts, batchStatuses } from '../../events/batchEvents.ts';
+import { integer, named, oneOf, optional, orNull, string, time } from '../../invoke/input/fields.ts';
+import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
+import { isOfSessions, ListedSessionId, listedSessions, SessionId } from '../shared/sessionFields.ts';
+import { cancelBatch, countsOf, findBatch, pauseBatch, resumeBatch } from './batches.ts';
+import { BatchId } from './fields.ts';
+
+const Batch = named('Batch', {
+  batchId: BatchId,
+  sessionId: SessionId,
+  status: oneOf(
+    [...batchStatuses],
+    '`completed`: no message waits any longer. `cancelling`: the rest is being cancelled.',
+  ),
+  type: string('Type of the messages, such as `text`.'),
+  accepted: integer('Number of messages.'),
+  refused: integer('Number of recipients that got no message, duplicates included.'),
+  duplicates: integer('Number of recipients that were named twice.'),
+  intervalMs: integer('Milliseconds between two messages.'),
+  endsAt: time('When the last message is due. While it is paused, the planned time.'),
+  createdAt: time('When it was sent.'),
+  updatedAt: time('When its status last changed.'),
+  createdByKeyId: orNull(Type.String(), 'API key that sent it; null for a login.'),
+});
+
+const BatchWithCounts = named('BatchWithCounts', { ...Batch.properties, counts: BatchCounts });
+
+const byId = { batchId: BatchId };
+
+export const listBatches = defineOperation({
+  id: 'batches.list',
+  route: 'GET /batches',
+  permission: 'messages:metadata',
+  scope: 'filtered',
+  effect: 'read',
+  summary: 'List bulk sends',
+  description: 'List the batches of `messages.send_bulk`, newest first. `batches.get` returns the progress of one.',
+  input: {
+    sessionId: ListedSessionId,
+    status: optional(oneOf([...batchStatuses], 'Only batches with this status.')),
+    ...pageInput,
+  },
+  output: pageOf(Batch),
+  errors: ['not_found'],
+  async run(ctx, input) {
+    const sessionIds = await listedSessions(ctx, input.sessionId);
+    const own = ctx.database.longReader.kysely
+      .selectFrom('batches')
+      .where('account_id', '=', ctx.accountId)
+      .where(isOfSessions(ctx, sessionIds));
+    let present = own.selectAll();
+    if (input.status !== undefined) present = present.where('status', '=', input.status);
+    return readPage(
+      'batches',
+      present,
+      'batch_id',
+      input,
+      (rows) => rows.map(toBatch),
+      'desc',
+      keysOf(own, 'batch_id'),
+    );
+  },
+});
+
+export const getBatch = defineOperation({
+  id: 'batches.get',
+  route: 'GET /batches/{batchId}',
+  permission: 'messages:metadata',
+  scope: 'batchId',
+  effect: 'read',
+  summary: 'Get a bulk send',
+  description: 'Get a batch with the number of its messages in each status.',
+  input: byId,
+  output: BatchWithCounts,
+  errors: ['not_found'],
+  run: async (ctx, { batchId }) => withCounts(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId)),
+});
+
+const changing = {
+  permission: 'messages:send',
+  scope: 'batchId',
+  approval: 'free',
+  effect: 'write',
+  isRepeatable: true,
+  uses: ['emit', 'sender'],
+  input: byId,
+  output: BatchWithCounts,
+  errors: ['not_found', 'batch_state'],
+} as const;
+
+export const pauseBatchOperation = defineOperation({
+  ...changing,
+  id: 'batches.pause',
+  route: 'POST /batches/{batchId}/pause',
+  stopsMessages: true,
+  summary: 'Pause a bulk send',
+  description:
+    'Pause a batch: messages whose time has not come wait until `batches.resume`. Queued messages still go out.',
+  run: async (ctx, { batchId }) =>
+    withCounts(ctx, await pauseBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+});
+
+export const resumeBatchOperation = defineOperation({
+  ...changing,
+  id: 'batches.resume',
+  route: 'POST /batches/{batchId}/resume',
+  summary: 'Resume a bulk send',
+  description: 'Resume a paused batch. The rest goes out with the same interval, beginning now if its time has passed.',
+  run: async (ctx, { batchId }) =>
+    withCounts(ctx, await resumeBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+});
+
+export const cancelBatchOperation = defineOperation({
+  ...changing,
+  id: 'batches.cancel',
+  route: 'POST /batches/{batchId}/cancel',
+  effect: 'destructive',
+  summary: 'Cancel a bulk send',
+  description:
+    'Cancel the messages of a batch that wait for their time or for approval. They stay in lists with the status `failed`. Queued messages still go out. This cannot be undone.',
+  run: async (ctx, { batchId }) =>
+    withCounts(ctx, await cancelBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+});
+
+async function withCounts({ database }: Context, batch: BatchTable) {
+  return { ...toBatch(batch), counts: await countsOf(database.reader, batch) };
+}
+
+function toBatch(row: BatchTable): Static<typeof Batch> {
+  return {
+    batchId: row.batch_id,
+    sessionId: row.session_id,
+    status: row.status,
+    type: row.type,
+    accepted: row.accepted,
+    refused: row.refused,
+    duplicates: row.duplicates,
+    intervalMs: Number(row.interval_ms),
+    endsAt: isoTime(Number(row.ends_at)),
+    createdAt: isoTime(Number(row.created_at)),
+    updatedAt: isoTime(Number(row.updated_at)),
+    createdByKeyId: row.key_id,
+  };
+}

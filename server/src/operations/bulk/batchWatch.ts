@@ -1,0 +1,56 @@
+import type { Log } from '../../log.ts';
+import { type BatchContext, checkBatch, dueChecks } from './batches.ts';
+
+interface Options extends BatchContext {
+  readonly log: Log;
+}
+
+const EVERY_MS = 2000;
+const CHECKED = 50;
+
+/**
+ * Completes batches whose last message has left the queue, and continues interrupted cancellations. Every node watches
+ * all batches: the first one to change a status emits the event.
+ */
+export class BatchWatch {
+  readonly #options: Options;
+  #cancelTimer = () => {};
+  #isStopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#plan();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    await this.#running;
+  }
+
+  #plan(): void {
+    if (this.#isStopped) return;
+    this.#cancelTimer = this.#options.clock.after(EVERY_MS, () => {
+      this.#running = this.#check().finally(() => this.#plan());
+    });
+  }
+
+  async #check(): Promise<void> {
+    const { database, clock, log } = this.#options;
+    try {
+      const due = await dueChecks.all(database.reader, { now: clock.now(), limit: CHECKED });
+      for (const batch of due) {
+        if (this.#isStopped) return;
+        await checkBatch(this.#options, batch).catch((error) =>
+          log.warn({ err: error, batch: batch.batch_id }, 'failed to check a batch; trying again'),
+        );
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'failed to read batches; trying again');
+    }
+  }
+}

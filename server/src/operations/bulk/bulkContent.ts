@@ -1,0 +1,178 @@
+import { type Static, type TObject, Type } from 'typebox';
+import { mediaTypes } from '../../connectors/contract/content.ts';
+import { AppError, type FieldError, invalidField } from '../../errors.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
+import { oneOf, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
+import { ref } from '../../invoke/input/references.ts';
+import { validator } from '../../invoke/input/validate.ts';
+import type { Context } from '../../invoke/operation.ts';
+import { cleanFileName } from '../../media/content.ts';
+import type { StoredContent } from '../../messages/content.ts';
+import type { SessionRef } from '../../messages/store.ts';
+import { type Content, Text } from '../messages/send.ts';
+import {
+  cardFields,
+  contactContent,
+  contentToSend,
+  locationContent,
+  locationFields,
+  pollContent,
+  pollFields,
+} from '../messages/sending.ts';
+import { choiceFields, interactiveContent, templateContent, templateFields } from '../messages/sendingChoices.ts';
+
+/* The content of a bulk send, and the placeholders in it. */
+
+const { request: _, ...choices } = choiceFields;
+
+const kinds = {
+  message: optional(Text),
+  media: optional(
+    strictPart('A file. Pass either `mediaId` or an https `url`, which the server fetches once.', {
+      type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
+      mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { ...ref('file'), maxLength: 100 })),
+      url: optional(string('https URL of the file.', { maxLength: 2048 })),
+      caption: optional(string('Text shown below the file.', { maxLength: 4096 })),
+      fileName: optional(string('File name to show to the recipient.', { minLength: 1, maxLength: 255 })),
+    }),
+  ),
+  location: optional(strictPart('A location, as in `messages/send-location`.', locationFields)),
+  contact: optional(strictPart('A contact card, as in `messages/send-contact`.', cardFields)),
+  poll: optional(strictPart('A poll, as in `messages/send-poll`.', pollFields)),
+  template: optional(strictPart('A template, as in `messages/send-template`.', templateFields)),
+  interactive: optional(strictPart('Buttons, a list or a link, as in `messages/send-interactive`.', choices)),
+};
+
+const MAX_VALUES = 20;
+
+/** Values for the placeholders of one recipient. */
+const Values = Type.Record(Type.String(), Type.String({ maxLength: 1024 }), { maxProperties: MAX_VALUES });
+
+export const contentFields = {
+  ...kinds,
+  values: optional(
+    Type.Array(Values, {
+      description: `Values for the placeholders of each recipient, in the order of \`to\`: \`{"name": "Ada"}\` replaces \`{{name}}\` in every text of the content. Up to ${MAX_VALUES} per recipient. Without \`values\`, braces are ordinary text.`,
+      minItems: 1,
+      maxItems: 1000,
+    }),
+  ),
+};
+
+type Kinds = Static<TObject<typeof kinds>>;
+type Kind = keyof typeof kinds;
+const names = Object.keys(kinds) as Kind[]; // the type of Object.keys loses them
+
+/**
+ * Returns the type of content, which has to be the only one.
+ * @throws {AppError} `validation_failed`
+ */
+export function kindOf(input: Kinds): Kind {
+  const given = names.filter((name) => input[name] !== undefined);
+  const [kind] = given;
+  if (kind !== undefined && given.length === 1) return kind;
+  const listed = names.map((name) => `\`${name}\``).join(', ');
+  throw invalidField(kind ?? 'message', `Pass exactly one of ${listed}`, kind === undefined ? 'required' : 'unknown');
+}
+
+/** Returns the type of the messages. */
+export function typeOf(kind: Kind, { media }: Kinds): MessageType {
+  if (kind === 'message') return 'text';
+  return kind === 'media' ? (media?.type ?? 'document') : kind;
+}
+
+const PLACEHOLDER = /\{\{\s*([\p{L}_][\p{L}\p{N}_]{0,63})\s*\}\}/gu;
+const MAX_REPORTED = 20;
+
+/**
+ * Returns the content for each recipient, with its values.
+ * @throws {AppError} `validation_failed` listing missing values, or values with which the content becomes invalid
+ */
+export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: readonly Record<string, string>[]): K[] {
+  const part = input[kind];
+  const wanted = new Set([...JSON.stringify(part).matchAll(PLACEHOLDER)].map(([, name = '']) => name));
+  const missing = values.flatMap((own, index) =>
+    [...wanted].flatMap((name): FieldError[] =>
+      Object.hasOwn(own, name)
+        ? []
+        : [{ field: `values.${index}.${name}`, code: 'required', message: `is required for {{${name}}}` }],
+    ),
+  );
+  const [first] = missing;
+  if (first !== undefined)
+    throw new AppError(
+      'validation_failed',
+      `${first.field} ${first.message}${missing.length > 1 ? `, and ${missing.length - 1} more are missing` : ''}`,
+      { fields: missing.slice(0, MAX_REPORTED) },
+    );
+  return values.map((own, index) => {
+    const rendered = { ...input, [kind]: rendering(part, own) };
+    try {
+      validate({ [kind]: rendered[kind] });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw invalidField(`values.${index}`, `These values make the content invalid: ${error.message}`);
+    }
+    return rendered;
+  });
+}
+
+const validate = validator(strictObject(kinds));
+
+/** Fields that identify something, and are no text of the message. */
+const FIXED = ['mediaId', 'url', 'type', 'language'];
+
+/** Returns a value with the placeholders in its texts replaced. A placeholder in a value stays as it is. */
+function rendering(part: unknown, values: Readonly<Record<string, string>>): unknown {
+  if (typeof part === 'string') return part.replace(PLACEHOLDER, (all, name: string) => values[name] ?? all);
+  if (Array.isArray(part)) return part.map((item) => rendering(item, values));
+  if (typeof part !== 'object' || part === null) return part;
+  const rendered = Object.entries(part).map(([name, value]) => [
+    name,
+    FIXED.includes(name) ? value : rendering(value, values),
+  ]);
+  return Object.fromEntries(rendered);
+}
+
+type ContentContext = Context<'media' | 'preparation' | 'targets'>;
+
+/**
+ * Returns the function that makes a recipient's content. Files are fetched and converted once, for all of them.
+ * @throws {AppError} the errors of the file
+ */
+export async function contentMaker(
+  ctx: ContentContext,
+  session: SessionRef,
+  input: Kinds,
+): Promise<(own: Kinds) => Promise<Content>> {
+  const { media, template } = input;
+  const file = media && (await contentToSend(ctx, session, media, 'media.'));
+  const head = template?.header && (await templateContent(ctx, session, template)).content;
+  return async (own) => {
+    if (own.message !== undefined) return { type: 'text', text: own.message, content: {} };
+    if (own.location !== undefined) return locationContent(own.location);
+    if (own.contact !== undefined) return contactContent(own.contact);
+    if (own.poll !== undefined) return pollContent(own.poll);
+    if (own.interactive !== undefined) return interactiveContent(own.interactive);
+    if (own.template !== undefined) {
+      const { header, ...rest } = own.template;
+      const content = await templateContent(ctx, session, rest);
+      if (head === undefined || content.content.template === undefined) return content;
+      const template = { ...content.content.template, ...(header && { header: header.type }) };
+      return { ...content, content: { ...named(head, header?.fileName), template } };
+    }
+    if (own.media === undefined || file === undefined) throw new AppError('internal_error');
+    return { type: own.media.type, text: own.media.caption ?? '', content: named(file, own.media.fileName) };
+  };
+}
+
+/** Returns a file under the name that it has for a recipient. */
+function named(file: StoredContent, fileName: string | undefined): StoredContent {
+  const name = cleanFileName(fileName ?? null);
+  if (name === null) return file;
+  return {
+    ...file,
+    ...(file.media && { media: { ...file.media, fileName: name } }),
+    ...(file.toFetch && { toFetch: { ...file.toFetch, fileName: name } }),
+  };
+}

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { describeOnEachDeployment } from '../support/databases/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { picture, upload } from '../support/media/media.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  connectSession,
+  eventOf,
+  newNumber,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+
+const HOUR_MS = 3_600_000;
+const inAnHour = () => new Date(Date.now() + HOUR_MS).toISOString();
+
+describeOnEachDeployment('a bulk send', (_, database) => {
+  let server: TestServer;
+  let call: Call;
+  let token: string;
+  let sessionId: string;
+  before(async () => {
+    server = await startServer({ database });
+    ({ call, token } = await server.account());
+    sessionId = await connectSession(call, newNumber());
+  });
+  after(() => server.stop());
+
+  const send = (input: object) => call('POST', '/messages/send-bulk', { sessionId, intervalMs: 0, ...input });
+  async function sent(input: object): Promise<Answer['body']> {
+    const { status, body } = await send(input);
+    assert.equal(status, 202, JSON.stringify(body));
+    return body;
+  }
+  const messageOf = async (id: string) => (await call('GET', `/messages/${id}`)).body;
+  const contentsOf = (results: { messageId: string }[]) =>
+    Promise.all(results.map(({ messageId }) => messageOf(messageId)));
+  const batchOf = async (id: string) => (await call('GET', `/batches/${id}`)).body;
+  const change = (id: string, action: string) => call('POST', `/batches/${id}/${action}`, {});
+
+  it('fills in the values of each recipient, once', async () => {
+    const to = [newNumber(), newNumber()];
+    const values = [
+      { name: 'Ada', city: '{{name}}' },
+      { name: 'Ben', city: 'Köln', unused: 'x' },
+    ];
+    const { results } = await sent({ to, message: 'Hi {{name}} in {{ city }}, {not} {{}}', values });
+    const texts = (await contentsOf(results)).map(({ message }) => message);
+    assert.deepEqual(texts, ['Hi Ada in {{name}}, {not} {{}}', 'Hi Ben in Köln, {not} {{}}']);
+    const { results: plain } = await sent({ to: to.slice(0, 1), message: 'Hi {{name}}' });
+    assert.deepEqual(
+      (await contentsOf(plain)).map(({ message }) => message),
+      ['Hi {{name}}'],
+    );
+  });
+
+  it('reports missing values before it sends anything', async () => {
+    const to = [newNumber(), newNumber(), newNumber()];
+    const values = [{ name: 'Ada' }, {}, { Name: 'Cy' }];
+    const { status, body } = await send({ to, message: 'Hi {{name}}', values });
+    assert.deepEqual([status, body.code], [400, 'validation_failed']);
+    assert.deepEqual(
+      body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+      [
+        ['values.1.name', 'required'],
+        ['values.2.name', 'required'],
+      ],
+    );
+    assert.equal((await call('GET', `/messages?sessionId=${sessionId}&chatId=${to[0]}`)).status, 404);
+    const short = await send({ to, message: 'Hi {{name}}', values: values.slice(0, 1) });
+    assert.equal(short.body.errors[0].field, 'values');
+    const long = await send({
+      to,
+      poll: { question: 'Tea?', options: ['{{name}}', 'no'] },
+      values: to.map((_, index) => ({ name: 'x'.repeat(index === 2 ? 101 : 100) })),
+    });
+    assert.deepEqual([long.status, long.body.errors[0].field], [400, 'values.2']);
+  });
+
+  it('sends any type of content, with a file that is stored once', async () => {
+    const { mediaId } = (await upload(server, token, picture())).body;
+    const to = [newNumber(), newNumber()];
+    const values = [{ name: 'Ada' }, { name: 'Ben' }];
+    const contents = [
+      { media: { type: 'image', mediaId, caption: 'For {{name}}', fileName: '{{name}}.png' } },
+      { location: { latitude: 1, longitude: 2, name: 'Home of {{name}}' } },
+      { contact: { name: '{{name}}', phoneNumbers: ['491701112223'] } },
+      { poll: { question: '{{name}}?', options: ['yes', 'no'] } },
+      { template: { name: 'order_sent', language: 'en', components: [{ type: 'body', parameters: ['{{name}}'] }] } },
+      { interactive: { message: 'Tea, {{name}}?', buttons: [{ id: 'yes', title: 'Yes' }] } },
+    ];
+    const shown: Answer['body'][] = [];
+    for (const content of contents) {
+      const { status, body } = await send({ to, ...content, values });
+      assert.equal(status, 202, JSON.stringify(body));
+      const [, second] = await contentsOf(body.results);
+      shown.push(second);
+    }
+    const [file, location, contact, poll, template, interactive] = shown;
+    assert.deepEqual([file.type, file.message, file.media.fileName], ['image', 'For Ben', 'Ben.png']);
+    assert.equal(file.media.mediaId, mediaId);
+    assert.equal(location.location.name, 'Home of Ben');
+    assert.equal(contact.contact.name, 'Ben');
+    assert.deepEqual([poll.type, poll.message], ['poll', 'Ben?']);
+    assert.deepEqual(template.template.components, [{ type: 'body', parameters: ['Ben'] }]);
+    assert.equal(interactive.message, 'Tea, Ben?');
+    for (const wrong of [{}, { message: 'a', poll: { question: 'b', options: ['1', '2'] } }])
+      assert.deepEqual((await send({ to, ...wrong })).body.code, 'validation_failed');
+  });
+
+  it('sends to a recipient once who is named in two forms', async () => {
+    const number = newNumber();
+    const to = [number, `+${number.slice(0, 2)} ${number.slice(2)}`, newNumber(), number];
+    const { accepted, refused, duplicates, batchId, results } = await sent({ to, message: 'Hi' });
+    assert.deepEqual([accepted, refused, duplicates], [2, 2, 2]);
+    assert.deepEqual(
+      results.map(({ duplicateOf }: { duplicateOf?: number }) => duplicateOf),
+      [undefined, 0, undefined, 0],
+    );
+    assert.match(results[1].error, /position 0/);
+    const { accepted: kept, duplicates: doubled } = await batchOf(batchId);
+    assert.deepEqual([kept, doubled], [2, 2]);
+  });
+
+  it('completes with an event once its last message has left', async () => {
+    const { batchId } = await sent({ to: [newNumber(), newNumber(), 'nobody'], message: 'Hi' });
+    const event = await eventOf(call, 'batch.updated', (data) => data.batchId === batchId);
+    assert.deepEqual([event.status, event.previousStatus, event.accepted], ['completed', 'running', 2]);
+    const { scheduled, queued, sent: sentCount, delivered, read } = event.counts;
+    assert.deepEqual([scheduled, queued, sentCount + delivered + read], [0, 0, 2]);
+    const batch = await batchOf(batchId);
+    assert.deepEqual([batch.status, batch.type, batch.refused], ['completed', 'text', 1]);
+    assert.deepEqual((await change(batchId, 'pause')).body.code, 'batch_state');
+    const { body } = await call('GET', `/batches?sessionId=${sessionId}&status=completed&limit=200`);
+    assert.ok(body.data.some((one: { batchId: string }) => one.batchId === batchId));
+  });
+
+  it('pauses, resumes and keeps its gaps', async () => {
+    const to = [newNumber(), newNumber(), newNumber()];
+    const { batchId, results } = await sent({ to, message: 'Hi', sendAt: inAnHour(), intervalMs: 60_000 });
+    assert.deepEqual((await batchOf(batchId)).counts.scheduled, 3);
+    const paused = await change(batchId, 'pause');
+    assert.deepEqual([paused.status, paused.body.status], [200, 'paused']);
+    assert.equal((await change(batchId, 'pause')).body.status, 'paused');
+    const times = results.map(({ sendAt }: { sendAt: string }) => sendAt);
+    assert.deepEqual(
+      (await contentsOf(results)).map(({ timestamp }) => timestamp),
+      times,
+    );
+    assert.equal((await change(batchId, 'resume')).body.status, 'running');
+    assert.deepEqual(
+      (await contentsOf(results)).map(({ timestamp }) => timestamp),
+      times,
+    );
+    const kinds = await eventually(
+      async () =>
+        (await call('GET', '/events?events=batch.updated&limit=200')).body.data.filter(
+          ({ data }: Answer['body']) => data.batchId === batchId,
+        ),
+      (found) => found.length === 2,
+    );
+    const statuses = kinds.map(({ data }: Answer['body']) => `${data.previousStatus} → ${data.status}`);
+    assert.deepEqual(statuses.toSorted(), ['paused → running', 'running → paused']);
+  });
+
+  it('holds its messages while it is paused, and sends them after it is resumed', async () => {
+    const to = [newNumber(), newNumber()];
+    const { batchId, results } = await sent({ to, message: 'Hi', sendAt: inAnHour(), intervalMs: 100 });
+    assert.equal((await change(batchId, 'pause')).body.counts.scheduled, 2);
+    // An hour and a minute later, as far as the messages are concerned.
+    const ids = results.map(({ messageId }: { messageId: string }) => messageId);
+    await server.app.services.database.commit(({ kysely }) =>
+      kysely
+        .updateTable('messages')
+        .set(({ eb, ref }) => ({ scheduled_at: eb(ref('scheduled_at'), '-', HOUR_MS + 60_000) }))
+        .where('message_id', 'in', ids)
+        .execute(),
+    );
+    const sendAt = new Date(Date.now() + 500).toISOString();
+    const { body: other } = await call('POST', '/messages/send', {
+      sessionId,
+      to: newNumber(),
+      message: 'x',
+      sendAt,
+    });
+    await eventually(
+      () => messageOf(other.messageId),
+      ({ status }) => status !== 'scheduled' && status !== 'queued',
+    );
+    assert.equal((await batchOf(batchId)).counts.scheduled, 2);
+    const resumedAt = Date.now();
+    await change(batchId, 'resume');
+    const [first, second] = await contentsOf(results);
+    assert.ok(Date.parse(first.timestamp) >= resumedAt);
+    if (second.status === 'scheduled') assert.ok(Date.parse(second.timestamp) >= resumedAt + 100);
+    await eventOf(call, 'batch.updated', (data) => data.batchId === batchId && data.status === 'completed');
+  });
+
+  it('cancels what has not been sent, also while it is paused', async () => {
+    for (const isPaused of [false, true]) {
+      const { batchId, results } = await sent({ to: [newNumber(), newNumber()], message: 'Hi', sendAt: inAnHour() });
+      if (isPaused) await change(batchId, 'pause');
+      const { status, body } = await change(batchId, 'cancel');
+      assert.deepEqual([status, body.status, body.counts.cancelled, body.counts.scheduled], [200, 'cancelled', 2, 0]);
+      assert.equal((await change(batchId, 'cancel')).body.status, 'cancelled');
+      assert.equal((await change(batchId, 'resume')).body.code, 'batch_state');
+      for (const { status: ended } of await contentsOf(results)) assert.equal(ended, 'failed');
+    }
+  });
+
+  it('continues an interrupted cancellation', async () => {
+    const { batchId } = await sent({ to: [newNumber()], message: 'Hi', sendAt: inAnHour() });
+    await server.app.services.database.commit(({ kysely }) =>
+      kysely
+        .updateTable('batches')
+        .set({ status: 'cancelling', check_at: 0 })
+        .where('batch_id', '=', batchId)
+        .execute(),
+    );
+    const event = await eventOf(call, 'batch.updated', (data) => data.batchId === batchId);
+    assert.deepEqual([event.status, event.counts.cancelled], ['cancelled', 1]);
+  });
+
+  it('is stored once for an idempotency key', async () => {
+    const idempotencyKey = `bulk-${newNumber()}`;
+    const input = { to: [newNumber()], message: 'Hi', sendAt: inAnHour(), idempotencyKey };
+    const [first, again] = [await sent(input), await sent(input)];
+    assert.deepEqual(again, first);
+    assert.equal((await batchOf(first.batchId)).accepted, 1);
+  });
+
+  it('belongs to its account and session', async () => {
+    const { batchId } = await sent({ to: [newNumber()], message: 'Hi', sendAt: inAnHour() });
+    const stranger = await server.account();
+    assert.equal((await stranger.call('GET', `/batches/${batchId}`)).status, 404);
+    assert.equal((await stranger.call('POST', `/batches/${batchId}/cancel`, {})).status, 404);
+    const other = await connectSession(call, newNumber());
+    const keyOf = async (id: string) => {
+      const permissions = ['messages:read', 'messages:send'];
+      const { body } = await call('POST', '/api-keys/create', { name: 'bulk', permissions, sessionIds: [id] });
+      return bearer(server.url, body.key);
+    };
+    const [own, foreign] = [await keyOf(sessionId), await keyOf(other)];
+    assert.equal((await own('POST', `/batches/${batchId}/pause`, {})).body.status, 'paused');
+    assert.equal((await foreign('POST', `/batches/${batchId}/resume`, {})).status, 404);
+    assert.deepEqual((await foreign('GET', '/batches')).body.data, []);
+    await call('DELETE', `/sessions/${other}`);
+  });
+
+  it('waits for approval, and stays paused once it is approved', async () => {
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'held', requiresApproval: true });
+    const held = bearer(server.url, key.key);
+    const { status, body } = await held('POST', '/messages/send-bulk', {
+      sessionId,
+      to: [newNumber()],
+      message: 'May I?',
+    });
+    assert.equal(status, 202, JSON.stringify(body));
+    const { batchId, pendingApproval, results } = body;
+    assert.equal(pendingApproval, true);
+    assert.equal((await batchOf(batchId)).counts.pendingApproval, 1);
+    await change(batchId, 'pause');
+    const approved = await call('POST', `/messages/${results[0].messageId}/approve`, {});
+    assert.equal(approved.body.status, 'scheduled');
+    assert.equal((await change(batchId, 'cancel')).body.counts.cancelled, 1);
+  });
+});
+
+it('is deleted with its session', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const sessionId = await connectSession(call, newNumber());
+  const sendAt = inAnHour();
+  const { body } = await call('POST', '/messages/send-bulk', { sessionId, to: [newNumber()], message: 'Hi', sendAt });
+  await call('DELETE', `/sessions/${sessionId}`);
+  await eventually(
+    () => call('GET', `/batches/${body.batchId}`),
+    ({ status }) => status === 404,
+  );
+});
