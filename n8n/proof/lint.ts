@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { command } from './n8n.ts';
@@ -17,11 +17,12 @@ const PACKAGES = ['@n8n/node-cli@0.48.3', 'typescript@5.9.3'];
 const INSTALL_TIMEOUT_MS = 600_000;
 
 mkdirSync(CACHE, { recursive: true });
-if (!existsSync(join(CACHE, 'installed'))) {
+const installed = join(CACHE, 'installed');
+if (!existsSync(installed) || readFileSync(installed, 'utf8') !== PACKAGES.join(' ')) {
   writeFileSync(join(CACHE, 'package.json'), '{ "private": true }');
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund'];
   await command('npm', ['install', ...PACKAGES, ...flags], { cwd: CACHE, timeoutMs: INSTALL_TIMEOUT_MS });
-  writeFileSync(join(CACHE, 'installed'), PACKAGES.join(' '));
+  writeFileSync(installed, PACKAGES.join(' '));
 }
 const copy = join(CACHE, 'package');
 rmSync(copy, { recursive: true, force: true });
