@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { IDataObject } from 'n8n-workflow';
+import { allMessageTypes } from '../../server/src/connectors/contract/content.ts';
+import { webhookIncludes } from '../../server/src/events/addedFields.ts';
 import { callHook, callWebhook, type FakeN8n, loadOptions, startN8n } from './support/contexts.ts';
 import { trigger } from './support/nodes.ts';
 import { newScene, uploadedTo } from './support/scene.ts';
@@ -226,6 +228,17 @@ describe('the trigger for n8n', () => {
     const tooLarge = await itemOf(2);
     assert.equal(tooLarge?.binary, undefined);
     assert.match(String(tooLarge?.json['fileError']), /larger than 1 MB/);
+  });
+
+  it('offers the added fields and message types of the server', () => {
+    const { options = [] } = trigger.description.properties.find(({ name }) => name === 'options') ?? {};
+    const choicesOf = (wanted: string) => {
+      const option = options.find(({ name }) => name === wanted);
+      const choices = option !== undefined && 'options' in option ? (option.options ?? []) : [];
+      return choices.map((choice) => ('value' in choice ? choice.value : '')).toSorted();
+    };
+    assert.deepEqual(choicesOf('include'), webhookIncludes.toSorted());
+    assert.deepEqual(choicesOf('messageTypes'), allMessageTypes.toSorted());
   });
 
   it('offers the event types and sessions of the server', async () => {

@@ -15,6 +15,7 @@ export const triggerOptions: INodeProperties = {
       options: [
         { name: 'Chat', value: 'chat' },
         { name: 'Contact', value: 'contact' },
+        { name: 'File Link', value: 'mediaLink', description: 'A link to the file that needs no key and expires' },
         { name: 'Network', value: 'network' },
         { name: 'Session', value: 'session' },
       ],
@@ -77,6 +78,7 @@ export const triggerOptions: INodeProperties = {
         { name: 'Contact', value: 'contact' },
         { name: 'Document', value: 'document' },
         { name: 'Event', value: 'event' },
+        { name: 'Group Invite', value: 'group_invite' },
         { name: 'Image', value: 'image' },
         { name: 'Interactive', value: 'interactive' },
         { name: 'Location', value: 'location' },
@@ -86,6 +88,7 @@ export const triggerOptions: INodeProperties = {
         { name: 'Sticker', value: 'sticker' },
         { name: 'Template', value: 'template' },
         { name: 'Text', value: 'text' },
+        { name: 'Unsupported', value: 'unsupported' },
         { name: 'Video', value: 'video' },
         { name: 'Voice', value: 'voice' },
       ],
