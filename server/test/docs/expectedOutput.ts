@@ -55,13 +55,19 @@ export function assertPart(expected: unknown, actual: unknown, path = 'output'):
     }
   } else if (typeof expected === 'string') {
     assert.equal(typeof actual, 'string', `${path} is not a text`);
-    assert.equal(masked(String(actual)), masked(expected), path);
+    if (expected.includes('…')) assert.match(masked(String(actual)), patternOf(masked(expected)), path);
+    else assert.equal(masked(String(actual)), masked(expected), path);
   } else if (typeof expected === 'number') {
     assert.equal(typeof actual, 'number', `${path} is not a number`);
   } else {
     assert.equal(actual, expected, path);
   }
 }
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** A pattern of a text that is shortened by `…`, which stands for one character or more. */
+const patternOf = (text: string) => new RegExp(`^${text.split('…').map(escaped).join('.+')}$`, 's');
 
 /** Parses the value that commands have printed: all of it, or its last line. */
 export function parseOutput(text: string): unknown {

@@ -89,6 +89,8 @@ describe('an expected output', () => {
     );
     assertPart({ status: 'sent', to: '4930123456', error: null, list: [{ a: 5 }] }, printed);
     assert.throws(() => assertPart({ status: 'queued' }, printed), /output\.status/);
+    assertPart({ status: 's…' }, printed);
+    assert.throws(() => assertPart({ status: 'q…' }, printed), /output\.status/);
     assert.throws(() => assertPart({ state: 'sent' }, printed), /output\.state is missing/);
     assert.throws(() => assertPart({ error: 'none' }, printed), /output\.error is not a text/);
     assert.throws(() => assertPart({ list: [{ a: '1' }] }, printed), /output\.list\.0\.a is not a text/);

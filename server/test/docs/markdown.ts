@@ -14,7 +14,8 @@ import { fileURLToPath } from 'node:url';
  *   <!-- run -->                             a JavaScript or TypeScript block that is executed
  *   <!-- given: body: string -->             a TypeScript fragment, and the variables that it gets
  *
- * In the output, identifiers, times and long numbers may differ, and a line `…` stands for any lines.
+ * In the output, identifiers, times and long numbers may differ. A line `…` stands for any lines, and `…` within a text
+ * of a JSON output for any characters.
  */
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
