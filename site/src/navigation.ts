@@ -75,6 +75,7 @@ export const groups: readonly Group[] = [
       ['architecture', 'Architecture'],
       ['glossary', 'Glossary'],
       ['map-of-the-code', 'Map of the code'],
+      ['maintaining', 'Maintaining'],
       ['decisions/README', 'Decisions'],
     ],
   },

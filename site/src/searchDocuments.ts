@@ -5,7 +5,7 @@ import { addressOf } from './paths.ts';
 import type { SearchDocument } from './searchDocument.ts';
 
 const BACKGROUND = /^(?:decisions\/|performance$|migrating-)/;
-const ABOUT_THE_CODE = /^(?:architecture|map-of-the-code|glossary)$/;
+const ABOUT_THE_CODE = /^(?:architecture|map-of-the-code|maintaining|glossary)$/;
 
 /** Readers with a question about use rarely want notes, comparisons or the code. */
 const weightOf = (path: string) => (BACKGROUND.test(path) ? 0.1 : ABOUT_THE_CODE.test(path) ? 0.5 : 1);
