@@ -164,7 +164,7 @@ function ChatLabels({ chat: { sessionId, labelIds } }: { readonly chat: Chat }) 
 
 /** Addresses in the metadata, such as the conversation in a help desk. */
 function ChatLinks({ chat: { metadata } }: { readonly chat: Chat }) {
-  const links = Object.entries(metadata).filter(([, value]) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''));
+  const links = Object.entries(metadata).filter(([, value]) => /^https?:\/\//i.test(value));
   if (links.length === 0) return null;
   return (
     <ul aria-label={chatStrings.links} className="flex gap-3 overflow-hidden text-xs">
