@@ -89,7 +89,8 @@ async function walk(
 const HIDDEN = [
   ...['networkId', 'networkChatId', 'networkGroupId', 'toNumber'],
   ...['markedUnread', 'disappearingSeconds', 'labelIds', 'starred', 'pinnedUntil'],
-  ...['memberAdd', 'health', 'history', 'network', 'savedName', 'pushName'],
+  ...['memberAdd', 'history', 'network', 'savedName', 'pushName'],
+  ...['linkedAt', 'lastDay', 'lastHour', 'startedChats'],
   ...['width', 'height', 'durationSeconds', 'waveform', 'hasThumbnail', 'createdByKeyId'],
 ];
 

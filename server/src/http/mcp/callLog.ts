@@ -19,6 +19,8 @@ export interface CallLogDeps {
 }
 
 interface Ended {
+  /** Tool name, if its call became another operation. */
+  readonly tool?: string;
   readonly operation: Operation;
   /** The arguments as they are listed. */
   readonly kept: object;
@@ -60,7 +62,7 @@ export class CallLog {
   async record(
     { caller, requestId }: Principal,
     context: ServerContext,
-    { operation, kept, outcome, durationMs }: Ended,
+    { operation, tool = toolName(operation), kept, outcome, durationMs }: Ended,
   ): Promise<void> {
     const { credential, accountId } = caller;
     if (credential.type !== 'api_key') return;
@@ -70,7 +72,7 @@ export class CallLog {
       account_id: accountId,
       call_id: newId('cal'),
       key_id: credential.keyId,
-      tool: toolName(operation),
+      tool,
       arguments: JSON.stringify(kept),
       outcome,
       duration_ms: durationMs,

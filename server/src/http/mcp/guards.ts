@@ -17,7 +17,7 @@ import { keptArguments } from '../../invoke/toolCallArguments.ts';
 import { type CallLog, envelopeOf, isListed } from './callLog.ts';
 import type { Principal } from './mount.ts';
 import { errorCodeOf, failed } from './results.ts';
-import { operationsByTool, type Tools } from './tools.ts';
+import type { Tools } from './tools.ts';
 
 /*
  * Surrounds the tool calls of API keys: asks the user if the key says so, and lists the call. `invoke` decides which
@@ -42,12 +42,10 @@ const QUESTION = 'confirm';
 
 export class GuardedTools {
   readonly #tools: Tools;
-  readonly #operations: ReadonlyMap<string, Operation>;
   readonly #deps: GuardDeps;
 
-  constructor(tools: Tools, operations: readonly Operation[], deps: GuardDeps) {
+  constructor(tools: Tools, deps: GuardDeps) {
     this.#tools = tools;
-    this.#operations = operationsByTool(operations);
     this.#deps = deps;
   }
 
@@ -59,15 +57,17 @@ export class GuardedTools {
 
   /** Undefined if there is no such tool. */
   async call(principal: Principal, params: Params, context: ServerContext): Promise<Result | undefined> {
-    const operation = this.#operations.get(params.name);
-    if (operation === undefined) return undefined;
+    const called = this.#tools.callOf(params.name, params.arguments);
+    if (called === undefined) return undefined;
+    const { operation } = called;
     if (!isListed(principal)) return this.#tools.call(principal, params.name, params.arguments);
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
     const { result, outcome = 'ok' } = await this.#ask(principal, params, context);
-    const kept = keptArguments(operation, this.#tools.readInput(params.name, params.arguments));
+    const kept = keptArguments(operation, called.input);
     const durationMs = Math.round(clock.elapsed() - startedAt);
     await calls.record(principal, context, {
+      tool: params.name,
       operation,
       kept,
       outcome: listedOutcome(operation, result, outcome),
@@ -89,14 +89,14 @@ export class GuardedTools {
   }
 
   #takesToken({ caller }: Principal, name: string): boolean {
-    return scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(this.#operationOf(name));
+    return scopeOf(caller)?.confirm !== undefined && this.#operationsOf(name).some(canNeedConfirmation);
   }
 
   /** @throws {Error} for a tool without an operation, which would be called without a question */
-  #operationOf(name: string): Operation {
-    const operation = this.#operations.get(name);
-    if (operation === undefined) throw new Error(`the tool ${name} has no operation`);
-    return operation;
+  #operationsOf(name: string): readonly Operation[] {
+    const operations = this.#tools.operationsOf(name);
+    if (operations.length === 0) throw new Error(`the tool ${name} has no operation`);
+    return operations;
   }
 }
 

@@ -94,7 +94,7 @@ function createServers(
 ): (principal: Principal) => Server {
   const names = new Names(deps);
   const parts: Parts = {
-    tools: new GuardedTools(new Tools(operations, deps.invoke, names), operations, { ...deps, calls }),
+    tools: new GuardedTools(new Tools(operations, deps.invoke, names), { ...deps, calls }),
     resources: new Resources(deps.invoke, calls, names),
     completions: new Completions(deps.invoke),
     apps: new Apps(),

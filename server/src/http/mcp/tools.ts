@@ -10,14 +10,16 @@ import type { Names } from '../../operations/shared/names.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { failed, type Reading, succeeded } from './results.ts';
+import { ToolBranches } from './toolBranches.ts';
 import { toolInputReader } from './toolInput.ts';
 import { isSelected } from './toolsets.ts';
 
 interface OperationTool {
   readonly operation: Operation;
-  /** The operation as the tool shows it. */
-  readonly shown: Operation;
-  readonly definition: Tool;
+  /** Other operations that a call can become. */
+  readonly branches: ToolBranches;
+  /** Definitions by the branches that a caller may take. */
+  readonly definitions: Map<string, Tool>;
   /** Converts an input to the values that the model means. */
   readonly readInput: (input: unknown) => unknown;
   /**
@@ -32,25 +34,35 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The operations that are tools. Everything about a tool derives from its operation, and calls go through `invoke`. */
 export class Tools {
   readonly #tools: ReadonlyMap<string, OperationTool>;
+  /** Ids of the operations that are tools. */
+  readonly #ids: ReadonlySet<string>;
   readonly #invoke: Invoke;
   readonly #names: Pick<Names, 'addTo'>;
 
   constructor(operations: readonly Operation[], invoke: Invoke, names: Pick<Names, 'addTo'>) {
     const exposed = operationsByTool(operations);
-    const ids = idsOf(exposed);
-    const tools = [...exposed.values()].map((operation) => {
-      const shown = withReceipt(operation);
+    this.#ids = idsOf(exposed);
+    const tools = [...exposed].map(([name, operation]): [string, OperationTool] => {
+      const branches = new ToolBranches(operation.id, operations);
       const reading = readingOf(operation);
-      const readInput = toolInputReader(object({ ...operation.input.properties, ...reading }));
-      return {
-        operation,
-        shown,
-        definition: definitionOf(shown, ids),
-        readInput,
-        readReading: validator(object(reading)),
+      const fields = {
+        ...branches.fields(),
+        ...operation.input.properties,
+        ...reading,
+        ...wider(operation, branches.actions()),
       };
+      return [
+        name,
+        {
+          operation,
+          branches,
+          definitions: new Map(),
+          readInput: toolInputReader(object(fields)),
+          readReading: validator(object(reading)),
+        },
+      ];
     });
-    this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.#tools = new Map(tools);
     this.#invoke = invoke;
     this.#names = names;
   }
@@ -59,40 +71,90 @@ export class Tools {
   list({ caller, selection }: Principal): Tool[] {
     return [...this.#tools.values()]
       .filter(({ operation }) => denialOf(operation, caller) === undefined && isSelected(selection, operation))
-      .map(({ definition }) => definition);
+      .map((tool) => this.#definition(tool, (operation) => denialOf(operation, caller) === undefined));
   }
 
-  /** Returns the input of a tool with the values that the model means. */
-  readInput(name: string, input: unknown): unknown {
-    return this.#tools.get(name)?.readInput(input ?? {}) ?? input;
+  #definition({ operation, branches, definitions }: OperationTool, isPermitted: (one: Operation) => boolean): Tool {
+    const permitted = branches.operations.filter(isPermitted);
+    const key = permitted.map(({ id }) => id).join();
+    const known = definitions.get(key);
+    if (known !== undefined) return known;
+    const definition = definitionOf(withReceipt(operation), this.#ids, { branches, permitted });
+    definitions.set(key, definition);
+    return definition;
+  }
+
+  /** The operation that a call runs, and its input. Undefined if there is no such tool. */
+  callOf(name: string, input: unknown): { readonly operation: Operation; readonly input: unknown } | undefined {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return undefined;
+    const given = tool.readInput(input ?? {});
+    return tool.branches.take(given) ?? { operation: tool.operation, input: given };
+  }
+
+  /** Every operation that calls of a tool can run. */
+  operationsOf(name: string): readonly Operation[] {
+    const tool = this.#tools.get(name);
+    return tool === undefined ? [] : [tool.operation, ...tool.branches.operations];
   }
 
   /** Undefined if there is no such tool. */
   async call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined> {
     const tool = this.#tools.get(name);
     if (tool === undefined || !isSelected(principal.selection, tool.operation)) return undefined;
-    const { operation, shown, readInput, readReading } = tool;
-    const { own, rest } = splitInput(readInput(input ?? {}), readingOf(operation));
+    const { readInput, readReading, branches } = tool;
+    const { own, rest } = splitInput(readInput(input ?? {}), readingOf(tool.operation));
+    const { include, rest: given } = splitInclude(rest, branches);
+    const { operation, input: taken } = branches.take(given) ?? { operation: tool.operation, input: given };
     let reading: Reading;
     try {
       reading = readReading(own);
+      branches.requireExtras(include);
     } catch (error) {
       return failed(toProblem(error, principal.requestId));
     }
-    const call = { ...principal, input: withPageSize(operation, rest), channel: 'mcp' as const };
-    const answer = await this.#invoke(operation, call);
+    const answer = await this.#run(principal, operation, taken);
     if (!answer.ok) return failed(answer.problem, answer.retryAfterSeconds);
-    const output = picked(answer.output, operation.receipt);
+    const added: Record<string, unknown> = {};
+    for (const [part, reads, extra] of branches.extrasOf(include)) {
+      const found = await this.#run(principal, reads, extra.inputOf(given as Fields));
+      if (!found.ok) return failed(found.problem, found.retryAfterSeconds);
+      const output = found.output as Fields;
+      added[part] = extra.pick === undefined ? output['data'] : extra.pick(output, answer.output as Fields);
+    }
+    const shown = withReceipt(operation);
+    const output = { ...(picked(answer.output, operation.receipt) as Fields), ...added };
     // A receipt contains nothing that third parties wrote.
     const named = shown.thirdPartyText ? await this.#names.addTo(principal.caller.accountId, output) : output;
     return succeeded(shown, { ...answer, output: named }, reading);
   }
+
+  #run(principal: Principal, operation: Operation, input: unknown) {
+    return this.#invoke(operation, { ...principal, input: withPageSize(operation, input), channel: 'mcp' as const });
+  }
+}
+
+/** The field `action` with the values that take a branch, if there are any. */
+function wider({ input }: Operation, actions: readonly string[]): TProperties {
+  const { action }: Parts = input.properties;
+  if (actions.length === 0 || action === undefined) return {};
+  return { action: { ...action, enum: [...(action.enum ?? []), ...actions] } };
+}
+
+/** Splits `include` off, unless the operation has a field of this name. */
+function splitInclude(input: unknown, branches: ToolBranches): { include: unknown; rest: unknown } {
+  if (!branches.hasExtras || typeof input !== 'object' || input === null) return { include: undefined, rest: input };
+  const { include, ...rest } = input as Record<string, unknown>;
+  return { include, rest };
 }
 
 /** The definitions of all tools, for the documentation. */
 export function toolDefinitions(operations: readonly Operation[]): readonly Tool[] {
   const exposed = operationsByTool(operations);
-  return [...exposed.values()].map((operation) => definitionOf(withReceipt(operation), idsOf(exposed)));
+  return [...exposed.values()].map((operation) => {
+    const branches = new ToolBranches(operation.id, operations);
+    return definitionOf(withReceipt(operation), idsOf(exposed), { branches, permitted: branches.operations });
+  });
 }
 
 const idsOf = (exposed: ReadonlyMap<string, Operation>) => new Set([...exposed.values()].map(({ id }) => id));
@@ -159,7 +221,7 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
 
 /** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
 const BRIEF: Readonly<Record<string, string>> = {
-  sendAt: 'Such as 2026-07-01T14:00:00+02:00.',
+  sendAt: 'With an offset.',
   idempotencyKey: 'Unique; makes repeats safe.',
   events: 'Types such as `message.incoming`, or patterns such as `message.*`.',
   mentions: 'Phone numbers of people to mention.',
@@ -184,12 +246,13 @@ interface ShownSchema extends TSchema {
   readonly description?: string;
   readonly deprecated?: boolean;
   readonly anyOf?: unknown;
+  readonly enum?: readonly string[];
   readonly 'x-not-for-agents'?: true;
 }
 
 type Parts = Readonly<Record<string, ShownSchema>>;
 
-function inputOf({ input, ...operation }: Operation): TObject {
+function inputOf({ input, ...operation }: Operation, { branches, permitted }: Shown): TObject {
   const isRequired = (name: string) => input.required?.includes(name) === true;
   const shown = Object.entries(input.properties as Parts);
   const properties = shown
@@ -203,7 +266,15 @@ function inputOf({ input, ...operation }: Operation): TObject {
       const isBrief = brief !== undefined && !description.startsWith('Only');
       return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
     });
-  return { ...input, properties: { ...Object.fromEntries(properties), ...readingOf({ input, ...operation }) } };
+  const isPermitted = (one: Operation) => permitted.includes(one);
+  const added = { ...branches.fields(isPermitted), ...wider({ input, ...operation }, branches.actions(isPermitted)) };
+  const { required = [], ...rest }: { readonly required?: readonly string[] } = input;
+  const needed = permitted.length === 0 ? required : required.filter((name) => !branches.replaced.includes(name));
+  return {
+    ...rest,
+    ...(needed.length > 0 && { required: needed }),
+    properties: { ...Object.fromEntries(properties), ...added, ...readingOf({ input, ...operation }) },
+  } as TObject;
 }
 
 /** Replaces the format of phone numbers with an example, and leaves out parts that are not for agents. */
@@ -221,24 +292,35 @@ function withBriefFormat({ ...schema }: TSchema): TSchema {
   };
 }
 
+interface Shown {
+  readonly branches: ToolBranches;
+  /** The operations of branches that the caller may use. */
+  readonly permitted: readonly Operation[];
+}
+
 /** @param ids of the operations that are tools */
-function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
-  const { summary, description, output, effect, errors } = operation;
-  const isRead = effect === 'read';
+function definitionOf(operation: Operation, ids: ReadonlySet<string>, shown: Shown): Tool {
+  const { summary, description, output } = operation;
+  const all = [operation, ...shown.permitted];
+  const isRead = all.every(({ effect }) => effect === 'read');
   return {
     name: toolName(operation),
     title: summary,
-    description: [withToolNames(description ?? `${summary}.`, ids), isRead && operation.thirdPartyText && WARNING]
+    description: [
+      withToolNames(description ?? `${summary}.`, ids),
+      shown.permitted.length > 0 && shown.branches.about,
+      isRead && operation.thirdPartyText && WARNING,
+    ]
       .filter(Boolean)
       .join(' '),
-    inputSchema: without(inputOf(operation), RULES) as Tool['inputSchema'],
+    inputSchema: portable({ ...inputOf(operation, shown) }) as Tool['inputSchema'],
     outputSchema: outline(output as Schema) as Tool['outputSchema'],
     annotations: {
       readOnlyHint: isRead,
-      destructiveHint: effect === 'destructive',
-      idempotentHint: isRepeatable(operation),
+      destructiveHint: all.some(({ effect }) => effect === 'destructive'),
+      idempotentHint: all.every(isRepeatable),
       // Operations that send, or that need a connection, reach people beyond this server.
-      openWorldHint: !isRead || errors?.includes('session_not_connected') === true,
+      openWorldHint: !isRead || operation.errors?.includes('session_not_connected') === true,
     },
   };
 }
@@ -248,16 +330,34 @@ function withToolNames(text: string, ids: ReadonlySet<string>): string {
   return text.replace(/`([a-z_.]+)`/g, (word, id: string) => (ids.has(id) ? `\`${toolName({ id })}\`` : word));
 }
 
-/** A schema as plain JSON, without some keywords. A property that is named like a keyword stays. */
-function without(schema: unknown, keywords: readonly string[], isProperties = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => without(item, keywords));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([name]) => isProperties || !keywords.includes(name))
-      .map(([name, value]) => [name, without(value, keywords, !isProperties && name === 'properties')]),
-  );
+/**
+ * A schema as plain JSON, in the part of JSON Schema that models of OpenAI and Gemini take in strict mode: an enum has a
+ * type, and an object has named properties. A map or an object of any shape is shown as JSON text, which the reader of
+ * inputs parses. Without the rules, except the hints that change what a model writes.
+ *
+ * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas and
+ * https://ai.google.dev/api/caching#Schema
+ */
+function portable({ properties, items, anyOf, ...schema }: Schema, name?: string): Schema {
+  const kept = Object.entries(schema).filter(([key, value]) => !RULES.includes(key) || isHint(name, key, value));
+  const plain: Schema = Object.fromEntries(kept);
+  if (schema['type'] === 'object' && Object.keys((properties as object) ?? {}).length === 0 && name !== undefined)
+    return { type: 'string', description: `${plain['description'] ?? ''} As JSON.`.trim() };
+  return {
+    ...(Array.isArray(plain['enum']) && { type: typeof plain['enum'][0] }),
+    ...plain,
+    ...(properties !== undefined && { properties: portableFields(properties as Record<string, Schema>) }),
+    ...(items !== undefined && { items: portable(items as Schema, name) }),
+    ...(Array.isArray(anyOf) && { anyOf: anyOf.map((one: Schema) => portable(one, name)) }),
+  };
 }
+
+const portableFields = (fields: Record<string, Schema>): Record<string, Schema> =>
+  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, portable(schema, name)]));
+
+/** The form of a time, and the longest wait. */
+const isHint = (name: string | undefined, key: string, value: unknown): boolean =>
+  (key === 'format' && value === 'date-time') || (key === 'maximum' && name === 'wait');
 
 /** Left out of inputs: descriptions have examples, errors state the rules, and models do not count characters. */
 const RULES = [
@@ -273,6 +373,7 @@ const RULES = [
   'additionalProperties',
   'format',
   'contentEncoding',
+  'patternProperties',
 ];
 
 /**

@@ -106,10 +106,7 @@ export const listChats = defineOperation({
     sessionId: ListedSessionId,
     unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
     ...chatReferralFilters,
-    labelId: optional({
-      ...string('Only chats with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
-      ...notForAgents,
-    }),
+    labelId: optional(string('Only chats with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 })),
     ...pageInput,
   },
   output: pageOf(Chat),

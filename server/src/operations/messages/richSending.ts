@@ -13,7 +13,7 @@ import { PREVIEW_IMAGE_BYTES } from '../../media/linkPreviews.ts';
 import type { StoredContent } from '../../messages/content.ts';
 import type { SessionRef } from '../../messages/store.ts';
 
-/* Options of a message that only some networks have. Tools do not show them. */
+/* Options of a message that only some networks have. Tools show few of them. */
 
 const ChosenPreview = strictPart('Title, description and picture of the preview.', {
   url: optional(string('The link; by default the first one in the text, which must contain it.', { maxLength: 2048 })),
@@ -35,18 +35,14 @@ const LinkPreviewOption = optional({
   ...notForAgents,
 });
 
-const MentionAll = optional({
-  ...boolean('Mention everybody in the group. Only for groups.', { default: false }),
-  ...notForAgents,
-});
+const MentionAll = optional(boolean('Mention everybody in the group. Only for groups.', { default: false }));
 
 export const textOptions = { linkPreview: LinkPreviewOption, mentionAll: MentionAll };
 
 export const fileOptions = {
-  viewOnce: optional({
-    ...boolean('The recipient can open the file once. For images, videos and voice messages.', { default: false }),
-    ...notForAgents,
-  }),
+  viewOnce: optional(
+    boolean('The recipient can open the file once. For images, videos and voice messages.', { default: false }),
+  ),
   gif: optional({
     ...boolean('Plays a video like a GIF: in a loop, without sound.', { default: false }),
     ...notForAgents,

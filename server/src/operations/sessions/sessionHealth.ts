@@ -1,12 +1,16 @@
+import type { TProperties } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { SessionTable } from '../../db/schema.ts';
-import { integer, list, named, object, oneOf, orNull, string, time } from '../../invoke/input/fields.ts';
+import { integer, list, named, notForAgents, object, oneOf, orNull, string, time } from '../../invoke/input/fields.ts';
 import type { Context } from '../../invoke/operation.ts';
 import { readHealth } from '../../sessions/healthStore.ts';
 import { assessRisk, type RiskFigures, riskLevels } from '../../sessions/risk.ts';
 import { profileOf } from '../../sessions/sessionHealth.ts';
 
 const Risk = oneOf(riskLevels, 'How likely the network is to ban the number; `elevated` means: slow down.');
+
+/** Agents get the risk and its reasons, which state the figures that matter. */
+const programsOnly = <P extends TProperties>(properties: P) => ({ ...object(properties), ...notForAgents });
 
 /** The field of a session that says how likely the network is to ban its number. */
 export const Health = named('SessionHealth', {
@@ -21,8 +25,11 @@ export const Health = named('SessionHealth', {
     }),
     'Reasons for the risk, and `unreadable`, the gravest first.',
   ),
-  linkedAt: orNull(time(), 'When the session first connected with this number; null if it never did.'),
-  lastDay: object({
+  linkedAt: {
+    ...orNull(time(), 'When the session first connected with this number; null if it never did.'),
+    ...notForAgents,
+  },
+  lastDay: programsOnly({
     newChats: integer('Direct chats that the session started.'),
     sent: integer('Messages that the network accepted.'),
     unreachable: integer('Messages to numbers that the network cannot reach.'),
@@ -31,16 +38,16 @@ export const Health = named('SessionHealth', {
     lookUps: integer('Numbers that the session looked up at the network.'),
     unreadable: integer('Received messages that could not be decrypted after all retries.'),
   }),
-  lastHour: object({
+  lastHour: programsOnly({
     sent: integer('Messages that the network accepted.'),
     failed: integer('Messages that failed.'),
     peakPerMinute: integer('The most messages within one minute.'),
   }),
-  startedChats: object({
+  startedChats: programsOnly({
     started: integer('Direct chats that the session started within the last week, and more than a day ago.'),
     answered: integer('Those of them in which the other side has written.'),
   }),
-  network: object({
+  network: programsOnly({
     noNewChatsUntil: orNull(time(), 'Until when the network allows no new chats; null if it does.'),
     newChats: orNull(
       object({ used: integer('Chats started.'), total: integer('Chats allowed.') }),

@@ -81,7 +81,7 @@ export const Session = named('Session', {
   createdAt: time('When the session was created.'),
   history: { ...SessionHistory, ...notForAgents },
   network: SessionNetwork,
-  health: optional({ ...Health, ...notForAgents }),
+  health: optional(Health),
 });
 
 export const sessionInput = { sessionId: SessionId };
