@@ -98,7 +98,12 @@ const HIDDEN = [
 function withoutHidden(value: unknown, isPreview = false): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutHidden(item));
   if (typeof value !== 'object' || value === null) return value;
-  const isShown = (name: string) => !HIDDEN.includes(name) && !(isPreview && ['chatId', 'sessionId'].includes(name));
+  // The metadata of chats, not that of sessions.
+  const isOfChat = Object.hasOwn(value, 'lastMessage');
+  const isShown = (name: string) =>
+    !HIDDEN.includes(name) &&
+    !(isOfChat && name === 'metadata') &&
+    !(isPreview && ['chatId', 'sessionId'].includes(name));
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => isShown(name))
