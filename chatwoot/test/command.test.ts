@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { newPerson, spawnCli } from '../../server/test/cli/support.ts';
 import { openScene } from './scene.ts';
+
+const page = readFileSync(fileURLToPath(new URL('../../docs/chatwoot.md', import.meta.url)), 'utf8');
 
 describe('switchboard chatwoot', () => {
   it('lists what is missing', async (test) => {
@@ -15,26 +20,35 @@ describe('switchboard chatwoot', () => {
     assert.match(command.output.stderr, /The bridge has ended/);
   });
 
-  it('sets up and runs the bridge, and stops it', async (test) => {
+  it('runs the commands of the guide with its settings, and stops', async (test) => {
     const person = newPerson();
     const { settings, bridge, sessionId } = await openScene(test);
     test.after(() => person.remove());
     await bridge.stop();
-    const env = {
-      SWITCHBOARD_URL: settings.switchboardUrl,
-      SWITCHBOARD_KEY: settings.switchboardKey,
-      CHATWOOT_URL: settings.chatwootUrl,
-      CHATWOOT_TOKEN: settings.chatwootToken,
-      CHATWOOT_ACCOUNT_ID: '1',
-      CHATWOOT_INBOXES: sessionId,
-      CHATWOOT_BRIDGE_PORT: String(settings.port),
-      CHATWOOT_BRIDGE_DATABASE: settings.database,
+    const file = join(person.home, 'chatwoot.json');
+    const example = JSON.parse(page.match(/```json\n([\s\S]*?)```/)?.[1] ?? '');
+    const written = {
+      ...example,
+      switchboardUrl: settings.switchboardUrl,
+      switchboardKey: settings.switchboardKey,
+      chatwootUrl: settings.chatwootUrl,
+      chatwootToken: settings.chatwootToken,
+      url: settings.url,
+      urlForSwitchboard: settings.url,
+      inboxes: [{ ...example.inboxes[0], sessionId }],
+      port: settings.port,
+      database: settings.database,
     };
-    const setUp = spawnCli(person, ['chatwoot', 'init'], env);
+    writeFileSync(file, JSON.stringify(written));
+    const commands = [...page.matchAll(/```bash\n\s*switchboard (.*)\n/g)].map(([, command = '']) =>
+      command.replace('chatwoot.json', file).split(' '),
+    );
+    assert.equal(commands.length, 2);
+    const setUp = spawnCli(person, commands[0] ?? []);
     await once(setUp.child, 'close');
     assert.match(setUp.output.stdout, /Ready\. Start the bridge with: switchboard chatwoot/);
     assert.equal(setUp.child.exitCode, 0);
-    const running = spawnCli(person, ['chatwoot'], env);
+    const running = spawnCli(person, commands[1] ?? []);
     await running.waitFor(/bridge started/);
     const health = await fetch(`${settings.url}/health`);
     assert.deepEqual(await health.json(), { status: 'ok', waiting: { toChatwoot: 0, toWhatsapp: 0 } });
