@@ -365,6 +365,18 @@ describe('conversations and contacts', () => {
     assert.equal(grace.name, 'Admiral Hopper');
   });
 
+  it('continues when a contact was deleted in Chatwoot', async (test) => {
+    const { chatwoot, incoming, simulate } = await openScene(test);
+    const from = newNumber();
+    const first = await incoming(from, 'Hello', { senderName: 'Ada' });
+    chatwoot.deleteContact(chatwoot.conversations.get(first.conversationId)?.contactId ?? 0);
+    await simulate({ action: 'rename', from, senderName: 'Ada L.' });
+    await simulate({ action: 'incoming', from, message: 'Still there?' });
+    await chatwoot.until(() => [...chatwoot.messages.values()].some((m) => m.content === 'Still there?'), 'no message');
+    assert.equal(chatwoot.contacts.size, 1);
+    assert.equal(chatwoot.conversations.size, 1);
+  });
+
   it('shows typing both ways', async (test) => {
     const { chatwoot, incoming, conversation, simulate } = await openScene(test);
     const from = newNumber();

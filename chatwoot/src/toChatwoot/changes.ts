@@ -59,8 +59,17 @@ export async function deleted(attempt: Attempt, data: Change): Promise<Outcome> 
   return done();
 }
 
-/** Another name or number of a contact. */
+/** Passes another name or number of a contact on. A contact that was deleted in Chatwoot has neither. */
 export async function changedContact(attempt: Attempt, data: EventData['contact.updated']): Promise<Outcome> {
+  try {
+    return await changeContact(attempt, data);
+  } catch (error) {
+    if (error instanceof ChatwootError && error.status === 404) return done();
+    throw error;
+  }
+}
+
+async function changeContact(attempt: Attempt, data: EventData['contact.updated']): Promise<Outcome> {
   const { parts, inbox } = attempt;
   const { sessionId } = inbox;
   const former = data.previousPhoneNumber;

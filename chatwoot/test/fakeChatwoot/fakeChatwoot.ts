@@ -156,6 +156,10 @@ export class FakeChatwoot {
     return this.#createContact(fields);
   }
 
+  deleteContact(id: number): void {
+    this.#deleteContact(id);
+  }
+
   /** An agent opens a conversation with a contact. */
   open(inboxId: number, fields: Partial<ContactRecord>): ConversationRecord {
     const contact = this.#createContact(fields);
