@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readFields } from './fields.ts';
 import {
   type AttachmentRecord,
   type ContactInboxRecord,
@@ -486,29 +487,4 @@ export class FakeChatwoot {
 function found<T>(record: T | undefined): T {
   if (record === undefined) throw new Refusal(404, 'Resource could not be found');
   return record;
-}
-
-/** JSON or a multipart form, whose files are attachments. */
-async function readFields(request: IncomingMessage): Promise<Fields> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
-  const type = request.headers['content-type'] ?? '';
-  if (body.length === 0) return {};
-  if (!type.startsWith('multipart/')) return JSON.parse(body.toString('utf8'));
-  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
-  const fields: Fields = {};
-  const files: AttachmentRecord[] = [];
-  for (const [name, value] of form)
-    if (typeof value === 'string') fields[name] = value;
-    else if (name === 'attachments[]')
-      files.push({
-        id: 1_000_000 + files.length,
-        name: value.name,
-        contentType: value.type,
-        file_type: fileTypeOf(value.type),
-        bytes: new Uint8Array(await value.arrayBuffer()),
-      });
-    else fields[name] = value;
-  return files.length > 0 ? { ...fields, attachments: files } : fields;
 }
