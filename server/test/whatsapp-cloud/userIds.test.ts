@@ -195,6 +195,21 @@ describe('user ids of the Cloud API', () => {
     assert.match(message.error, /may no longer send to/);
   });
 
+  it('does not lead a former id or a parent id to the next owner of the number', async (t) => {
+    const { graph, call } = await site(t);
+    await graph.incoming(ADA, text('it is me'), { userId: U1, parentUserId: PARENT });
+    const change = { type: 'user_changed_user_id', body: 'changed', wa_id: ADA, user_id: U2, previous_user_id: U1 };
+    await graph.notice({ ...change, parent_user_id: PARENT });
+    const send = async (to: string) => {
+      assert.equal((await call('POST', '/messages/send', { to, message: 'hello' })).status, 201, to);
+      const { to: number, recipient } = graph.sent.at(-1)?.body ?? {};
+      return number ?? recipient;
+    };
+    for (const id of [U1, U2, PARENT]) assert.equal(await send(id), ADA, id);
+    await graph.incoming(ADA, text('the number is mine now'), { userId: 'DE.555444' });
+    for (const id of [U1, U2, PARENT]) assert.notEqual(await send(id), ADA, id);
+  });
+
   it('keeps the id of a key whose recipient was written as a placeholder, and adds a changed id', async (t) => {
     const { graph, call, chats, withKey } = await site(t);
     await graph.incoming(U1, text('hello'));

@@ -103,6 +103,10 @@ export class People {
     if (this.#met.get(userId) === seen) return;
     const placeholder = placeholderOfUserId(userId);
     const known = await findPerson(placeholder, this.#host.store);
+    if (known !== undefined && (await this.#isFormer(known, given))) {
+      this.#met.set(userId, seen);
+      return;
+    }
     const before = known?.phoneNumber;
     const isForm = given !== undefined && before !== undefined && this.formOf(given) === before;
     const phoneNumber = isForm ? before : given;
@@ -118,7 +122,7 @@ export class People {
       await this.#report(person, placeholder, name);
       await this.#keep(placeholder, person);
     }
-    if (parentUserId !== undefined) await this.#alias(parentUserId, current ?? placeholder);
+    if (parentUserId !== undefined) await this.#alias(parentUserId, placeholder, current ?? placeholder);
     this.#met.set(userId, seen);
   }
 
@@ -166,11 +170,10 @@ export class People {
       if (digits && digits !== phoneNumber) await this.#join(digits, phoneNumber, change);
     if (userId) await this.meet({ userId, parentUserId, phoneNumber: shown, username: known?.username });
     if (!formerUserId || !formerPlaceholder) return;
-    const former: Person = { ...known, userId: formerUserId, phoneNumber };
     this.#met.delete(formerUserId);
-    // The number leads to the new id, if there is one.
-    if (userId === undefined) await this.#keep(formerPlaceholder, former);
-    else await store.set(HIDDEN_PREFIX + formerPlaceholder, JSON.stringify(former));
+    // A number can pass to another person, so the former id leads to the new one.
+    const current = userId === undefined ? phoneNumber : placeholderOfUserId(userId);
+    await this.#keep(formerPlaceholder, { ...known, userId: formerUserId, phoneNumber: current });
   }
 
   /**
@@ -250,14 +253,24 @@ export class People {
     );
   }
 
-  /** Lets another id lead to a person. */
-  async #alias(userId: string, digits: string): Promise<void> {
+  /** Returns whether an id leads to another id, and a message with it shows nothing new. */
+  async #isFormer({ phoneNumber }: Person, shown: string | undefined): Promise<boolean> {
+    if (phoneNumber === undefined || !isPlaceholder(phoneNumber)) return false;
+    return shown === undefined || (await resolved(phoneNumber, this.#host.store)).digits === shown;
+  }
+
+  /**
+   * Lets another id lead to a person: to the main id, because the number can pass to another person.
+   * @param owner placeholder of the main id
+   * @param digits present number of the person, or `owner`
+   */
+  async #alias(userId: string, owner: string, digits: string): Promise<void> {
     const placeholder = placeholderOfUserId(userId);
     const known = await findPerson(placeholder, this.#host.store);
-    if (!isUserId(userId) || known?.phoneNumber === digits || placeholder === digits) return;
+    if (!isUserId(userId) || known?.phoneNumber === owner || placeholder === owner) return;
     if (known?.phoneNumber === undefined) await this.#reportMet(placeholder, digits);
     const { store } = this.#host;
-    const person = JSON.stringify({ ...known, userId, phoneNumber: digits });
+    const person = JSON.stringify({ ...known, userId, phoneNumber: owner });
     const choice = await movedChoice(placeholder, digits, store);
     await store.write(new Map([[HIDDEN_PREFIX + placeholder, person], ...choice]));
   }
