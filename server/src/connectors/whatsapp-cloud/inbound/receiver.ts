@@ -17,7 +17,7 @@ import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming
 import { LastIds } from './lastIds.ts';
 import { isAccountField, readNotification } from './notifications.ts';
 import { readPreference } from './preferences.ts';
-import { idsIn, moveOf, sharedIdsOf, unmovedOf } from './senders.ts';
+import { idsIn, moveOf, sharedIdsOf } from './senders.ts';
 
 /** Up to this age, a part that Meta cannot return is requested again. After 7 days, Meta gives up the text as well. */
 const MAX_AGE_MS = 6 * 3600_000;
@@ -204,8 +204,6 @@ export class Receiver {
     const { people } = this.#number;
     const move = ownNumber === undefined ? moveOf(message) : undefined;
     if (move !== undefined) return this.#moves.once(move.networkId, () => people.move(move));
-    const unmoved = ownNumber === undefined ? unmovedOf(message) : undefined;
-    if (unmoved !== undefined) return people.meet(unmoved);
     const shared = sharedIdsOf(message, contacts);
     if (shared !== undefined) await people.meet(shared);
     const events = await toEvents(message, contacts, this.#lookUps, ownNumber);

@@ -108,14 +108,6 @@ export function moveOf(message: unknown): (Move & { readonly networkId: string }
   return isReadable ? { networkId, formerNumber, formerUserId, phoneNumber, userId, parentUserId } : undefined;
 }
 
-/** Returns the ids in a notice of a change that keeps the number; undefined for other messages. */
-export function unmovedOf(message: unknown): Ids | undefined {
-  if (!Notice.Check(message) || moveOf(message) !== undefined) return undefined;
-  const { new_wa_id: newNumber, wa_id: number, user_id: userId = '', parent_user_id: parentUserId } = message.system;
-  const phoneNumber = digitsOf(newNumber ?? number);
-  return phoneNumber === undefined ? undefined : { phoneNumber, userId, parentUserId };
-}
-
 const CONTACT_REQUEST = 'contact_request';
 
 const Shared = Compile(
