@@ -243,7 +243,8 @@ export const insertMessages = batch(messageColumns, ({ row, from }) => {
     insert into messages (${names}) select ${sql.join(Object.values(row))} ${from}
     where not exists (
       select 1 from removed_placeholders as p
-      where p.session_id = ${row.session_id} and p.network_id = ${row.network_id} and p.from_number = ${row.from_number})
+      where p.session_id = ${row.session_id} and p.network_id = ${row.network_id}
+        and ${unindexed('p.from_number')} = ${row.from_number})
     on conflict do nothing returning message_id, seq`;
 });
 
