@@ -60,6 +60,7 @@ const personOf = ({ account_id, chat_id, timestamp }: GroupReceipt['row'], phone
 const keyOf = ({ group_id, phone_number, sent_at }: ReturnType<typeof personOf>) =>
   `${group_id} ${phone_number} ${sent_at}`;
 
+// In tables without statistics, PostgreSQL reads all participants for an `exists`, and for a `limit` without an order.
 const countedPeople = batch(
   { account_id: 'text', group_id: 'text', phone_number: 'text', sent_at: 'bigint' },
   ({ row, from }) => {
@@ -68,9 +69,10 @@ const countedPeople = batch(
     return sql<ReturnType<typeof personOf>>`
       select ${row.account_id} as account_id, ${row.group_id} as group_id, ${row.phone_number} as phone_number,
         ${row.sent_at} as sent_at ${from}
-      where exists (select 1 from group_participants where ${ofPerson})
+      where (select count(*) from group_participants where ${ofPerson}) > 0
         or exists (select 1 from group_former_members where ${ofPerson} and left_at >= ${row.sent_at})
-        or (select count(*) from (select 1 from group_participants where ${ofGroup} limit 2) as members) < 2
+        or (select count(*) from (
+          select 1 from group_participants where ${ofGroup} order by phone_number limit 2) as members) < 2
           and not exists (select 1 from group_former_members where ${ofGroup})`;
   },
 );
