@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/clock.ts';
 import type { MessageContent } from '../../src/connectors/contract/content.ts';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import { Steps } from '../../src/jobs/cleaning.ts';
+import { prunesRemovedPlaceholders } from '../../src/messages/messages/removedPlaceholders.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { passUntil } from '../support/networks/cloudSession.ts';
@@ -12,6 +15,7 @@ import { startServer } from '../support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 const [BOB, MALLORY] = ['491702222222', '491703333333'];
+const DAY_MS = 24 * 3_600_000;
 const KINDS = 'message.incoming,message.sent,message.edited,message.deleted,message.reaction,message.removed,poll.vote';
 const AWAITED: MessageContent = { type: 'unsupported', text: '[waiting]', isAwaited: true };
 
@@ -45,6 +49,10 @@ describeOnEachDatabase('an awaited message', (newHome) => {
       call,
       clock,
       sessionId,
+      clean: async (days: number) => {
+        const later = { ...systemClock, now: () => clock.now() + days * DAY_MS };
+        await prunesRemovedPlaceholders(later).run(new Steps(server.app.services.database));
+      },
       metrics: async () => (await fetch(`${server.url}/metrics`)).text(),
       events: async () => (await call('GET', `/events?events=${KINDS}&limit=200`)).body.data,
       read: async (networkId: string) =>
@@ -173,6 +181,19 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     assert.deepEqual(await events(), before);
     await report(message(alone, text('by Mallory'), { from: MALLORY, chat: { type: 'direct', id: MALLORY } }));
     assert.equal((await read(alone)).length, 1);
+  });
+
+  it('comes back as a new message 90 days after it was deleted', async (test) => {
+    const { read, clean } = await setUp(test);
+    const id = randomUUID();
+    await report(message(id, AWAITED));
+    await report({ type: 'message_removed', networkId: id, chat });
+    await clean(89);
+    await report(message(id, text('late')));
+    assert.deepEqual(await read(id), []);
+    await clean(91);
+    await report(message(id, text('too late')));
+    assert.equal((await read(id)).length, 1);
   });
 
   it('is removed if it was none, and not once the message has come', async (test) => {

@@ -155,6 +155,24 @@ describeOnEachDatabase('message receipts', (newHome) => {
     assert.deepEqual(shown(await list(after)), []);
   });
 
+  it('from people who have left do not count 30 days later', async (test) => {
+    const { server, groupId, change, send, receive, list } = await setUp(test);
+    const { database, clock } = server.app.services;
+    const steady = { fromWall: (ms: number) => ms };
+    const messageId = await send(groupId);
+    await change('remove', BOB, [PUPPET_NUMBER, CAROL]);
+    const clean = async (days: number) => {
+      const later = { ...systemClock, now: () => clock.now() + days * DAY_MS };
+      await prunesReceipts(later, steady).run(new Steps(database));
+    };
+    await clean(RECEIPT_DAYS - 1);
+    await receive(messageId, 'read', 1000, BOB);
+    assert.deepEqual(shown(await list(messageId)), [[BOB, 1000, 1000]]);
+    await clean(RECEIPT_DAYS + 1);
+    await receive(messageId, 'read', 1000, BOB);
+    assert.deepEqual(shown(await list(messageId)), []);
+  });
+
   it('count from everyone in a group whose members are unknown', async (test) => {
     const { call, groupId, change, send, receive, list } = await setUp(test);
     assert.equal((await call('GET', `/groups/${groupId}`)).body.participants.length, 4);
