@@ -22,7 +22,16 @@ import type { Services } from './services.ts';
  */
 export type SessionScope = 'account' | 'none' | 'filtered' | IdField;
 
-const FIELDS = ['sessionId', 'messageId', 'batchId', 'groupId', 'channelId', 'statusId', 'deliveryId', 'mediaId'] as const;
+const FIELDS = [
+  'sessionId',
+  'messageId',
+  'batchId',
+  'groupId',
+  'channelId',
+  'statusId',
+  'deliveryId',
+  'mediaId',
+] as const;
 type IdField = (typeof FIELDS)[number];
 
 /** Resources that belong to sessions. */

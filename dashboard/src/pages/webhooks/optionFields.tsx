@@ -121,6 +121,16 @@ function IncludeField({ value, onChange, problem, hint }: PartProps) {
           />
         </div>
       )}
+      <TextField
+        label={strings.inlineMediaBytes}
+        hint={hint('inlineMediaBytes')}
+        error={problem('inlineMediaBytes')}
+        isOptional
+        type="number"
+        className="max-w-40"
+        value={value.inlineMediaBytes}
+        onChange={({ currentTarget }) => onChange({ inlineMediaBytes: currentTarget.value })}
+      />
     </>
   );
 }

@@ -20,6 +20,7 @@ export const webhookOptionStrings = {
   adIds: 'Only these ads',
   ownInclude: 'Choose the added fields',
   include: 'Added fields',
+  inlineMediaBytes: 'Maximum size of added files, in bytes',
   headers: 'Headers',
   headersHint: 'Enter one per line, such as `Authorization: Bearer …`.',
   headersKept: (names: readonly string[]) => `Set: ${names.join(', ')}. To change one, enter all of them again.`,

@@ -39,6 +39,7 @@ export interface WebhookOptions {
   readonly adIds: string;
   /** Null for what the server adds by default. */
   readonly include: readonly string[] | null;
+  readonly inlineMediaBytes: string;
   readonly headers: string;
   readonly removesHeaders: boolean;
   readonly acceptRedirects: boolean;
@@ -57,6 +58,7 @@ export const noOptions: WebhookOptions = {
   hasReferral: '',
   adIds: '',
   include: null,
+  inlineMediaBytes: '',
   headers: '',
   removesHeaders: false,
   acceptRedirects: false,
@@ -77,6 +79,7 @@ export const optionFieldNames = [
   'filters.hasReferral',
   'filters.adIds',
   'include',
+  'inlineMediaBytes',
   'headers',
   'acceptRedirects',
   'timeoutMs',
@@ -88,12 +91,12 @@ type NewEndpoint = Parameters<typeof api.webhooks.endpoints.create>[0];
 /** The options as the API takes them. */
 export type SentOptions = Pick<
   NewEndpoint,
-  'filters' | 'include' | 'headers' | 'acceptRedirects' | 'timeoutMs' | 'retrySeconds' | 'metadata'
+  'filters' | 'include' | 'inlineMediaBytes' | 'headers' | 'acceptRedirects' | 'timeoutMs' | 'retrySeconds' | 'metadata'
 >;
 
 /** The options of an existing webhook. The values of headers are never shown. */
 export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
-  const { filters, retrySeconds, timeoutMs, metadata, include, acceptRedirects } = webhook;
+  const { filters, retrySeconds, timeoutMs, metadata, include, inlineMediaBytes, acceptRedirects } = webhook;
   return {
     ...noOptions,
     chats: (filters?.chats ?? []).join('\n'),
@@ -104,6 +107,7 @@ export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
     hasReferral: filters?.hasReferral === undefined ? '' : String(filters.hasReferral),
     adIds: (filters?.adIds ?? []).join('\n'),
     include,
+    inlineMediaBytes: inlineMediaBytes === 0 ? '' : String(inlineMediaBytes),
     acceptRedirects,
     timeoutMs: timeoutMs === null ? '' : String(timeoutMs),
     retries: retrySeconds === null ? 'server' : retrySeconds.length === 0 ? 'none' : 'own',
@@ -119,11 +123,12 @@ const FILTERS = ['chats', 'ignoredChats', 'chatTypes', 'fromMe', 'messageTypes',
 /** Returns the part of a request for the options whose names are in `changed`. The server validates it. */
 export function readOptions(options: WebhookOptions, changed: Partial<WebhookOptions>): SentOptions {
   const has = (...names: readonly (keyof WebhookOptions)[]) => names.some((name) => name in changed);
-  const { include, headers, removesHeaders, acceptRedirects, timeoutMs, metadata } = options;
+  const { include, inlineMediaBytes, headers, removesHeaders, acceptRedirects, timeoutMs, metadata } = options;
   return {
     ...(has(...FILTERS) && { filters: filtersOf(options) }),
     // The choices are the values of the API.
     ...(has('include') && { include: include as SentOptions['include'] }),
+    ...(has('inlineMediaBytes') && { inlineMediaBytes: Number(inlineMediaBytes) }),
     ...(removesHeaders ? { headers: null } : has('headers') && headers.trim() !== '' && { headers: pairsOf(headers) }),
     ...(has('acceptRedirects') && { acceptRedirects }),
     ...(has('timeoutMs') && { timeoutMs: timeoutMs === '' ? null : Number(timeoutMs) }),
