@@ -304,6 +304,27 @@ it('ignores a report that Meta repeats, and stores one of a group that it does n
   assert.equal((await eventsOf(call, 'group.participants')).length, 2);
 });
 
+it('reads the members of a group that was only known by its id when its name is reported', async (t) => {
+  const { graph, call } = await cloudSession(t);
+  const id = graph.groups.add({ subject: 'New', participants: [{ wa_id: ADA }, { wa_id: GRACE }] });
+  const about = { group_id: id, timestamp: graph.now() };
+  graph.failNext({ code: 100, status: 400 });
+  const joined = { ...about, type: 'group_participants_add', added_participants: [{ wa_id: ADA }] };
+  await graph.post({ field: 'group_participants_update', groups: [joined] });
+  const [{ groupId, subject }] = (await call('GET', '/groups')).body.data;
+  assert.deepEqual([subject, await membersOf(call, groupId)], [id, [graph.phoneNumber, ADA]]);
+  const setting = { text: 'New', update_successful: true };
+  const renamed = { ...about, type: 'group_settings_update', group_subject: setting };
+  await graph.post({ field: 'group_settings_update', groups: [renamed] });
+  assert.equal((await call('GET', `/groups/${groupId}`)).body.subject, 'New');
+  assert.deepEqual((await membersOf(call, groupId)).toSorted(), [graph.phoneNumber, ADA, GRACE].toSorted());
+  const changes = (await eventsOf(call, 'group.updated')).map(({ data }: Answer['body']) => data.change);
+  assert.deepEqual(changes, [
+    { type: 'participants', action: 'add', phoneNumbers: [GRACE] },
+    { type: 'subject', subject: 'New' },
+  ]);
+});
+
 it('lists, approves and rejects requests to join', async (t) => {
   const { graph, call } = await cloudSession(t);
   const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden', joinApproval: true })).body;

@@ -230,8 +230,7 @@ export class GroupReports {
       ...(isAdded ? changed.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })) : []),
     ];
     const stored = await this.#stored(id);
-    // A group that is only known by its id has no members.
-    if (stored === undefined || stored.subject === id) {
+    if (stored === undefined || !isComplete(stored)) {
       const group = await this.#groupAt(id, at, find, (members) => apply(members, phoneNumbers));
       return this.changed(group, { type: 'participants', action, phoneNumbers: [...phoneNumbers] }, at);
     }
@@ -245,6 +244,15 @@ export class GroupReports {
     const { settings } = found ?? stored;
     const group = { ...stored, settings, participants: apply(stored.participants, changed) };
     await this.changed(group, { type: 'participants', action, phoneNumbers: changed }, at);
+  }
+
+  /** Reports the members of a group that was only known by its id. It keeps the id as its name until that is reported. */
+  async #storeMissing(stored: NetworkGroup, found: NetworkGroup, at: number): Promise<void> {
+    const known = new Set(stored.participants.map(({ phoneNumber }) => phoneNumber));
+    const phoneNumbers = found.participants.map(({ phoneNumber }) => phoneNumber).filter((one) => !known.has(one));
+    if (phoneNumbers.length === 0) return;
+    const { subject, description } = stored;
+    await this.changed({ ...found, subject, description }, { type: 'participants', action: 'add', phoneNumbers }, at);
   }
 
   /** Returns a stored group; undefined if the session is not in it. */
@@ -292,7 +300,8 @@ export class GroupReports {
   async #storeText(kind: 'subject' | 'description', text: string | undefined, id: string, at: number, find: FindGroup) {
     const { host } = this.#number;
     const stored = await this.#stored(id);
-    const found = stored === undefined || !this.#isRecent(at) ? await find(id, at) : undefined;
+    const found = stored !== undefined && isComplete(stored) && this.#isRecent(at) ? undefined : await find(id, at);
+    if (stored !== undefined && !isComplete(stored) && found !== undefined) await this.#storeMissing(stored, found, at);
     const group = stored ?? found ?? placeholderGroup(host, id);
     const present =
       found === undefined || this.#isRecent(at) ? { subject: text || group.subject, description: text || null } : found;
@@ -373,6 +382,9 @@ export class GroupReports {
     return [...found];
   }
 }
+
+/** Returns whether all members of a stored group are known. A group that is only known by its id lacks members. */
+const isComplete = (group: NetworkGroup): boolean => group.subject !== group.networkId;
 
 /** A phone number without a plus, or a user id. */
 export const plain = (input: string): string => input.replace(/^\+/, '');
