@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { ArrivedMessage } from '../../connectors/contract/messageKey.ts';
 import type { Tx } from '../../db/commit.ts';
+import { batch } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { addressPart, contentColumn, contentOf } from '../content.ts';
 
@@ -8,24 +10,39 @@ interface Acknowledged {
   readonly accepted: ArrivedMessage;
 }
 
-/** Stores the addresses where the network has accepted messages, for later references to them. */
-export async function keepSentAddresses({ kysely }: Tx, items: readonly Acknowledged[]): Promise<void> {
-  for (const { message, accepted } of items) {
-    const part = addressPart(accepted);
-    if (part.address === undefined) continue;
-    const { account_id: accountId, message_id: messageId } = message;
-    const row = await kysely
-      .selectFrom('messages')
-      .select('content')
-      .where('account_id', '=', accountId)
-      .where('message_id', '=', messageId)
-      .executeTakeFirst();
-    if (row === undefined || contentOf(row).address === part.address) continue;
-    await kysely
-      .updateTable('messages')
-      .set({ content: contentColumn({ ...contentOf(row), ...part }) })
-      .where('account_id', '=', accountId)
-      .where('message_id', '=', messageId)
-      .execute();
-  }
+/** Stores the addresses at which the network has accepted messages, for later references to them. */
+export async function keepSentAddresses(tx: Tx, items: readonly Acknowledged[]): Promise<void> {
+  const parts = new Map(
+    items.flatMap(({ message, accepted }) => {
+      const part = addressPart(accepted);
+      return part.address === undefined ? [] : [[message.message_id, { message, part }] as const];
+    }),
+  );
+  const rows = await contentsOf.all(
+    tx,
+    [...parts.values()].map(({ message }) => message),
+  );
+  await setContents.run(
+    tx,
+    rows.flatMap((row) => {
+      const part = parts.get(row.message_id)?.part;
+      const content = contentOf(row);
+      return content.address === part?.address ? [] : [{ ...row, content: contentColumn({ ...content, ...part }) }];
+    }),
+  );
 }
+
+const contentsOf = batch(
+  { account_id: 'text', message_id: 'text' },
+  ({ row, join }) => sql<Pick<MessageRow, 'account_id' | 'message_id' | 'content'>>`
+    select m.account_id, m.message_id, m.content from messages m ${join}
+    where m.account_id = ${row.account_id} and m.message_id = ${row.message_id}`,
+);
+
+const setContents = batch(
+  { account_id: 'text', message_id: 'text', content: 'text' },
+  ({ row, from }) => sql`
+    update messages set content = ${row.content}
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
+);
