@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
-import { query } from '../../db/query.ts';
+import { batch, query } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
 import { isAwaited } from './changes.ts';
 
 /*
  * Placeholders that were deleted for the session, alone or with their chat. A message that arrives for one stays deleted:
- * `insertMessages` leaves it out. A session gets at most 200 placeholders per day, which bounds the rows.
+ * `insertMessages` leaves it out. A session gets at most 200 placeholders per day. The other rows are messages of an
+ * unsupported type that their sender had deleted for everyone.
  */
 
 const DAY_MS = 24 * 3_600_000;
@@ -25,23 +26,28 @@ export async function noteRemovedPlaceholders(
   const ids = rows.flatMap(({ message_id, type }) => (type === 'unsupported' ? [message_id] : []));
   if (ids.length === 0) return;
   const found = await placeholders.all(tx, { accountId, ids: JSON.stringify(ids) });
-  // A placeholder that its sender has deleted for everyone has no content.
+  // A placeholder that its sender has deleted for everyone has no content, like any other deleted message.
   const removed = found.filter((row) => isAwaited(row) || row.deleted_at !== null);
-  if (removed.length === 0) return;
-  await tx.kysely
-    .insertInto('removed_placeholders')
-    .values(
-      removed.map(({ session_id, network_id, from_number }) => ({
-        session_id,
-        network_id: network_id ?? '',
-        from_number,
-        account_id: accountId,
-        created_at: now,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  await insertRemoved.run(
+    tx,
+    removed.map(({ session_id, network_id, from_number }) => ({
+      session_id,
+      network_id,
+      from_number,
+      account_id: accountId,
+      created_at: now,
+    })),
+  );
 }
+
+const insertRemoved = batch(
+  { session_id: 'text', network_id: 'text', from_number: 'text', account_id: 'text', created_at: 'bigint' },
+  ({ row, from }) => sql`
+    insert into removed_placeholders (session_id, network_id, from_number, account_id, created_at)
+    select ${row.session_id}, ${row.network_id}, ${row.from_number}, ${row.account_id}, ${row.created_at} ${from}
+    where true
+    on conflict do nothing`,
+);
 
 const placeholders = query((db, p: { accountId: string; ids: string }, dialect) =>
   db
