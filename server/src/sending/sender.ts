@@ -108,7 +108,7 @@ export class Sender {
     return this.#schedule.add(session, drafts, quota);
   }
 
-  /** Makes every node look at the scheduled messages of a session, whose times have changed. */
+  /** Makes every node read the session's scheduled messages again, because their times have changed. */
   rescheduled(session: SessionRef): void {
     this.#schedule.changed(session);
   }

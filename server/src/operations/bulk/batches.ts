@@ -7,8 +7,8 @@ import { query } from '../../db/query.ts';
 import type { BatchTable, MessageRow, Schema } from '../../db/schema.ts';
 import { AppError, noSuch } from '../../errors.ts';
 import type { BatchStatus } from '../../events/batchEvents.ts';
+import type { Services } from '../../invoke/services.ts';
 import { CANCELLED } from '../../messages/status.ts';
-import type { Sender } from '../../sending/sender.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 
 /*
@@ -23,7 +23,7 @@ export interface BatchContext {
   readonly database: Database;
   readonly clock: Clock;
   readonly emit: Emit;
-  readonly sender: Pick<Sender, 'cancel' | 'rescheduled'>;
+  readonly sender: Pick<Services['sender'], 'cancel' | 'rescheduled'>;
 }
 
 type BatchRef = Pick<BatchTable, 'account_id' | 'batch_id'>;
@@ -75,7 +75,7 @@ const COUNTED: Readonly<Record<MessageRow['status'], keyof typeof NO_COUNTS>> = 
   failed: 'failed',
 };
 
-/** Counts the messages of a batch, of which there are at most 1,000. */
+/** Counts a batch's messages, at most 1,000. */
 export async function countsOf(on: Queryable, batch: BatchRef) {
   const counts = { ...NO_COUNTS };
   for (const { status, cancelled, count } of await messageCounts.all(on, rangeOf(batch))) {

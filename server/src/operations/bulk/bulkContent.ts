@@ -86,7 +86,7 @@ const MAX_REPORTED = 20;
 
 /**
  * Returns the content for each recipient, with its values.
- * @throws {AppError} `validation_failed` listing missing values, or values with which the content becomes invalid
+ * @throws {AppError} `validation_failed` listing missing values, or the first values that make the content invalid
  */
 export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: readonly Record<string, string>[]): K[] {
   const part = input[kind];
@@ -119,7 +119,7 @@ export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: reado
 
 const validate = validator(strictObject(kinds));
 
-/** Fields that identify something, and are no text of the message. */
+/** Fields without placeholders, because they identify something. */
 const FIXED = ['mediaId', 'url', 'type', 'language'];
 
 /** Returns a value with the placeholders in its texts replaced. A placeholder in a value stays as it is. */

@@ -36,7 +36,7 @@ export const sendBulk = defineOperation({
   id: 'messages.send_bulk',
   route: 'POST /messages/send-bulk',
   approval: 'held',
-  owner: { field: 'sessionId' }, // its connection knows under which number the network finds a person
+  owner: { field: 'sessionId' }, // its connection knows the other form of a number
   deadlineMs: FILE_DEADLINE_MS,
   recipients: 'each',
   messageContent: undefined, // the output contains no message content

@@ -172,13 +172,19 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     assert.equal((await change(batchId, 'pause')).body.counts.scheduled, 2);
     // An hour and a minute later, as far as the messages are concerned.
     const ids = results.map(({ messageId }: { messageId: string }) => messageId);
-    await server.app.services.database.commit(({ kysely }) =>
-      kysely
+    await server.app.services.database.commit(async ({ kysely }) => {
+      const passed = HOUR_MS + 60_000;
+      await kysely
         .updateTable('messages')
-        .set(({ eb, ref }) => ({ scheduled_at: eb(ref('scheduled_at'), '-', HOUR_MS + 60_000) }))
+        .set(({ eb, ref }) => ({ scheduled_at: eb(ref('scheduled_at'), '-', passed) }))
         .where('message_id', 'in', ids)
-        .execute(),
-    );
+        .execute();
+      await kysely
+        .updateTable('batches')
+        .set(({ eb, ref }) => ({ ends_at: eb(ref('ends_at'), '-', passed) }))
+        .where('batch_id', '=', batchId)
+        .execute();
+    });
     const sendAt = new Date(Date.now() + 500).toISOString();
     const { body: other } = await call('POST', '/messages/send', {
       sessionId,
@@ -199,7 +205,7 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     await eventOf(call, 'batch.updated', (data) => data.batchId === batchId && data.status === 'completed');
   });
 
-  it('cancels what has not been sent, also while it is paused', async () => {
+  it('cancels unsent messages of a running and a paused batch', async () => {
     for (const isPaused of [false, true]) {
       const { batchId, results } = await sent({ to: [newNumber(), newNumber()], message: 'Hi', sendAt: inAnHour() });
       if (isPaused) await change(batchId, 'pause');
