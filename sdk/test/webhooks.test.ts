@@ -574,15 +574,6 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     error: null,
     timestamp,
   },
-  'batch.updated': {
-    batchId: 'bat_1',
-    sessionId: 'ses_1',
-    status: 'completed',
-    previousStatus: 'running',
-    accepted: 2,
-    counts: { pendingApproval: 0, scheduled: 0, queued: 0, sent: 1, delivered: 0, read: 0, failed: 1, cancelled: 0 },
-    timestamp,
-  },
   'session.updated': { sessionId: 'ses_1', changed: ['quality'], network, timestamp },
   'template.updated': {
     sessionId: 'ses_1',
