@@ -23,6 +23,7 @@ import {
   socketUrl,
   text,
   trustedProxies,
+  webOrigins,
 } from './settingKinds.ts';
 import { startCommand } from './version.ts';
 
@@ -83,6 +84,10 @@ export const settingsTable = {
   allowedHosts: setting(
     hostNames,
     'Additional host names that callers use; * allows any. IP addresses, localhost, HOST and the hosts of PUBLIC_URL and NODE_URL always work.',
+  ),
+  corsOrigins: setting(
+    webOrigins,
+    'Origins of web pages that may call the REST API from a browser, with an API key or a login token. Empty allows none. MCP, OAuth and the login cookie are excluded.',
   ),
   queryKeyAuth: setting(
     oneOf('on', 'header', 'off'),
@@ -277,6 +282,7 @@ export const settingSections = {
     'queryKeyAuth',
     'mcpOauth',
     'allowedHosts',
+    'corsOrigins',
     'trustProxy',
   ],
   Limits: [

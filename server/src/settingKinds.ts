@@ -77,6 +77,11 @@ export const origin = kind('an http or https URL without a path, such as http://
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search === '/' ? url : undefined;
 });
 
+/** Exact origins of web pages, as browsers send them in `Origin`. */
+export const webOrigins = listOf('origins such as https://app.example.com, without a path or *', (item) =>
+  /^https?:[^*]*$/.test(item) && URL.parse(item)?.origin === item ? item : undefined,
+);
+
 export const socketUrl = kind('a ws or wss URL such as ws://127.0.0.1:9000', (text) =>
   /^wss?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
 );

@@ -14,6 +14,7 @@ import { operations } from '../operations/index.ts';
 import { API_PREFIX } from '../version.ts';
 import { AnonymousConnections } from './anonymousConnections.ts';
 import { Callers } from './callers.ts';
+import { addCors } from './cors.ts';
 import { addDiscovery } from './discovery.ts';
 import { EventReaders } from './events/eventReader.ts';
 import { addEventSocket, SOCKET_PATH } from './events/eventSocket.ts';
@@ -99,6 +100,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   acceptJsonOnly(app, forwardedRequests);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));
+  addCors(app, deps.settings.corsOrigins);
   app.addHook('onRequest', async ({ headers, routeOptions }) => {
     if (!routeOptions.config.takesAnyHost) ownHosts.require(headers.host);
   });

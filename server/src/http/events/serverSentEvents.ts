@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { corsHeadersOf } from '../cors.ts';
 
 /** Takes the response over from Fastify, and begins a stream of server-sent events. */
 export function beginServerSentEvents(reply: FastifyReply, requestId: string): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
+    ...corsHeadersOf(reply),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no', // keeps nginx from buffering
