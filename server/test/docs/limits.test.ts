@@ -53,6 +53,7 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'mentions in a message': [field('/messages/send', 'mentions', 'maxItems')],
   'numbers on a contact card': [field('/messages/send-contact', 'phoneNumbers', 'maxItems')],
   'recipients of a bulk request': [field('/messages/send-bulk', 'to', 'maxItems')],
+  'placeholders per recipient of a bulk request': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUES')],
   'recipients of a preflight': [field('/messages/preflight', 'to', 'maxItems')],
   'participants of a new group': [field('/groups', 'phoneNumbers', 'maxItems')],
   'days that a message can be scheduled ahead': [constant('operations/messages/send.ts', 'MAX_DAYS_AHEAD')],
