@@ -245,6 +245,7 @@ const tags: Readonly<Record<string, string>> = {
   connectors: 'List the networks that sessions can use.',
   sessions: 'Connect phone numbers to their networks.',
   messages: 'Send, find and change messages.',
+  batches: 'Follow, pause and cancel bulk sends.',
   chats: 'List and manage the chats of a session.',
   contacts: 'Find, check and block contacts.',
   groups: 'Manage groups, their participants, settings and invites.',
