@@ -51,6 +51,20 @@ describe('tools that cover several operations', () => {
     assert.deepEqual((await messageOf(messageId)).votes[0].options, ['Today']);
   });
 
+  it('ignores fields that a model fills in without using them', async () => {
+    const message = 'Hello';
+    await tool('messages_send', { sessionId, to: friend, message, mentions: [], mentionAll: false, buttons: [] });
+    const { messageId } = await tool('messages_send', { sessionId, to: friend, message, template: null });
+    await tool('messages_react', { messageId, emoji: '👍', vote: [] });
+    await tool('messages_edit', { messageId, starred: true, message: null, pinned: null, addLabel: null });
+    assert.equal((await messageOf(messageId)).starred, true);
+    await simulate({ action: 'incoming', from: friend, message });
+    const unused = { archived: null, pinned: null, mutedUntil: null, addLabel: null, olderMessages: null };
+    await tool('chats_mark_read', { chatId: friend, sessionId, unread: false, ...unused });
+    assert.equal((await call('GET', `/chats/${friend}?sessionId=${sessionId}`)).body.unreadCount, 0);
+    assert.ok(await tool('sessions_disconnect', { sessionId: await connectSession(call, newNumber()), unlink: false }));
+  });
+
   it('stars, pins and labels a message with messages_edit', async () => {
     const messageId = await send();
     await tool('messages_edit', { messageId, starred: true });
@@ -76,7 +90,7 @@ describe('tools that cover several operations', () => {
     assert.equal((await chat()).markedUnread, true);
     await tool('chats_mark_read', { chatId: friend, sessionId, archived: true, mutedUntil: '2099-01-01T00:00:00Z' });
     assert.deepEqual([(await chat()).archived, (await chat()).mutedUntil], [true, '2099-01-01T00:00:00.000Z']);
-    await tool('chats_mark_read', { chatId: friend, sessionId, mutedUntil: null });
+    await tool('chats_mark_read', { chatId: friend, sessionId, mutedUntil: 'off' });
     assert.equal((await chat()).mutedUntil, null);
     const { labelId } = (await call('POST', '/labels', { sessionId, name: 'Lead', color: 2 })).body;
     await tool('chats_mark_read', { chatId: friend, sessionId, addLabel: labelId });

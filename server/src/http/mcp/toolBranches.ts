@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 import { invalidField } from '../../errors.ts';
-import { boolean, integer, list, object, oneOf, optional, orNull, string, time } from '../../invoke/input/fields.ts';
+import { boolean, integer, list, object, oneOf, optional, string } from '../../invoke/input/fields.ts';
 import type { Operation } from '../../invoke/operation.ts';
 
 /*
@@ -19,6 +19,8 @@ export interface Branch {
   readonly action?: string;
   /** Decides in place of the presence of a field. */
   readonly takes?: (input: Fields) => boolean;
+  /** Whether a value of its fields selects nothing, like null. Models fill in fields that they do not use. */
+  readonly ignores?: (value: unknown, input: Fields) => boolean;
   /** Input of the operation. Defaults to the tool's input. */
   readonly inputOf?: (input: Fields) => Fields;
 }
@@ -48,6 +50,9 @@ const without = ({ ...input }: Record<string, unknown>, ...names: readonly strin
 /** Renames the field of a branch to its name in the operation. */
 const renamed = (from: string, to: string) => (input: Fields) => ({ ...without(input, from), [to]: input[from] });
 
+const isFalse = (value: unknown) => value === false;
+const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+
 const LABEL = 'Label id (`lbl_…`).';
 const inSession = ({ sessionId }: Fields) => ({ sessionId });
 
@@ -71,6 +76,7 @@ const additions: Readonly<Record<string, Additions>> = {
       {
         becomes: 'messages.send_interactive',
         fields: { buttons: optional(list(Type.String(), 'Up to 3 replies to choose from, on whatsapp-cloud.')) },
+        ignores: isEmpty,
         inputOf: (input) => ({
           ...input,
           buttons: (input['buttons'] as unknown[]).map((title) => ({ id: title, title })),
@@ -96,6 +102,7 @@ const additions: Readonly<Record<string, Additions>> = {
             ),
           ),
         },
+        ignores: isEmpty,
       },
       {
         becomes: 'status.post',
@@ -111,6 +118,7 @@ const additions: Readonly<Record<string, Additions>> = {
       {
         becomes: 'messages.vote',
         fields: { vote: optional(list(Type.String(), 'On a poll: the options to choose; empty removes the vote.')) },
+        ignores: (value, { emoji }) => isEmpty(value) && typeof emoji === 'string',
         inputOf: renamed('vote', 'options'),
       },
     ],
@@ -161,6 +169,7 @@ const additions: Readonly<Record<string, Additions>> = {
         becomes: 'chats.mark_unread',
         fields: { unread: optional(boolean('true marks it as unread.')) },
         takes: ({ unread }) => unread === true,
+        ignores: isFalse,
         inputOf: (input) => without(input, 'unread'),
       },
       {
@@ -168,8 +177,12 @@ const additions: Readonly<Record<string, Additions>> = {
         fields: {
           archived: optional(Type.Boolean()),
           pinned: optional(Type.Boolean()),
-          mutedUntil: optional(orNull(time())),
+          mutedUntil: optional(string('A time in ISO 8601, or `off`.')),
         },
+        inputOf: ({ mutedUntil, ...input }) => ({
+          ...input,
+          ...(mutedUntil !== undefined && { mutedUntil: mutedUntil === 'off' ? null : mutedUntil }),
+        }),
       },
       {
         becomes: 'chats.add_label',
@@ -194,6 +207,7 @@ const additions: Readonly<Record<string, Additions>> = {
         becomes: 'contacts.profile',
         fields: { profile: optional(boolean('true returns the profile of one number.')) },
         takes: ({ profile }) => profile === true,
+        ignores: isFalse,
         inputOf: ({ phoneNumbers, profile: _, ...input }) => ({
           ...input,
           // Several numbers are no number, which the error says.
@@ -217,6 +231,7 @@ const additions: Readonly<Record<string, Additions>> = {
         becomes: 'groups.preview_invite',
         fields: { previewOnly: optional(boolean('true shows the group without joining it.')) },
         takes: ({ previewOnly }) => previewOnly === true,
+        ignores: isFalse,
         inputOf: (input) => without(input, 'previewOnly'),
       },
     ],
@@ -242,6 +257,7 @@ const additions: Readonly<Record<string, Additions>> = {
         becomes: 'sessions.logout',
         fields: { unlink: optional(boolean('true unlinks it from the phone: it has to be linked again.')) },
         takes: ({ unlink }) => unlink === true,
+        ignores: isFalse,
         inputOf: (input) => without(input, 'unlink'),
       },
     ],
@@ -304,11 +320,21 @@ export class ToolBranches {
   /** The operation that a call becomes, and its input. Undefined if it stays the tool's own. */
   take(input: unknown): { readonly operation: Operation; readonly input: Fields } | undefined {
     if (!isObject(input)) return undefined;
+    const used = this.withoutUnused(input);
     for (const { branch, operation } of this.#branches) {
       const { fields, takes = (given) => Object.keys(fields).some((name) => given[name] !== undefined) } = branch;
-      if (takes(input)) return { operation, input: branch.inputOf?.(input) ?? input };
+      if (takes(used)) return { operation, input: withoutIdle(branch.inputOf?.(used) ?? used, operation) };
     }
     return undefined;
+  }
+
+  /** Removes fields of branches whose value selects nothing. */
+  withoutUnused<Input>(input: Input): Input {
+    if (!isObject(input)) return input;
+    const unused = this.#branches.flatMap(({ branch: { fields, ignores } }) =>
+      Object.keys(fields).filter((name) => input[name] === null || ignores?.(input[name], input)),
+    );
+    return unused.length === 0 ? input : (without(input, ...unused) as Input);
   }
 
   /** @throws {AppError} `validation_failed` for a name that this tool cannot add */
@@ -326,6 +352,12 @@ export class ToolBranches {
       .filter(([name]) => include.includes(name))
       .map(([name, { operation, extra }]) => [name, operation, extra] as const);
   }
+}
+
+/** Removes fields that the operation lacks and that would change nothing. */
+function withoutIdle(input: Fields, { input: { properties } }: Operation): Fields {
+  const isIdle = (value: unknown) => value === null || isFalse(value) || isEmpty(value);
+  return Object.fromEntries(Object.entries(input).filter(([name, value]) => name in properties || !isIdle(value)));
 }
 
 const isObject = (value: unknown): value is Fields =>

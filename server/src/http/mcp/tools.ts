@@ -88,7 +88,7 @@ export class Tools {
   callOf(name: string, input: unknown): { readonly operation: Operation; readonly input: unknown } | undefined {
     const tool = this.#tools.get(name);
     if (tool === undefined) return undefined;
-    const given = tool.readInput(input ?? {});
+    const given = tool.branches.withoutUnused(tool.readInput(input ?? {}));
     return tool.branches.take(given) ?? { operation: tool.operation, input: given };
   }
 
@@ -104,7 +104,8 @@ export class Tools {
     if (tool === undefined || !isSelected(principal.selection, tool.operation)) return undefined;
     const { readInput, readReading, branches } = tool;
     const { own, rest } = splitInput(readInput(input ?? {}), readingOf(tool.operation));
-    const { include, rest: given } = splitInclude(rest, branches);
+    const { include, rest: stated } = splitInclude(rest, branches);
+    const given = branches.withoutUnused(stated);
     const { operation, input: taken } = branches.take(given) ?? { operation: tool.operation, input: given };
     let reading: Reading;
     try {
