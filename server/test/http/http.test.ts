@@ -70,21 +70,21 @@ describe('HTTP', () => {
   it('rejects a body with too many values before parsing it', async () => {
     // Each is truncated, so parsing it would fail with `invalid_json`.
     for (const [body, field, code] of [
-      [`{"webhookUrl":"https://example.com","events":[${'"x",'.repeat(6000)}`, 'events', 'width'],
-      [`{${Array.from({ length: 6000 }, (_, n) => `"f\\"${n}":0`).join()}`, 'body', 'width'],
+      [`{"webhookUrl":"https://example.com","events":[${'"x",'.repeat(25_001)}`, 'events', 'width'],
+      [`{${Array.from({ length: 25_002 }, (_, n) => `"f\\"${n}":0`).join()}`, 'body', 'width'],
       [`{"secret":${'['.repeat(6000)}`, 'secret', 'depth'],
-      [`[${'{},'.repeat(6000)}`, 'body', 'width'],
+      [`[${'{},'.repeat(13_000)}`, 'body', 'width'],
     ] as const) {
       const answer = await post(body);
       const { errors } = await answer.json();
       assert.deepEqual([answer.status, errors?.[0].field, errors?.[0].code], [400, field, code]);
     }
     // Text that looks like values does not count as values.
-    assert.deepEqual(await codeOf(await post(JSON.stringify({ secret: '\\",[{'.repeat(6000) }))), [
+    assert.deepEqual(await codeOf(await post(JSON.stringify({ secret: '\\",[{'.repeat(26_000) }))), [
       400,
       'validation_failed',
     ]);
-    assert.deepEqual(await codeOf(await post(`{"secret":"${',['.repeat(6000)}"`)), [400, 'invalid_json']);
+    assert.deepEqual(await codeOf(await post(`{"secret":"${',['.repeat(26_000)}"`)), [400, 'invalid_json']);
   });
 
   it('accepts bodies of up to 8 KiB on public routes', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { MAX_VALUES } from '../../src/http/jsonShape.ts';
 import { toolInputReader } from '../../src/http/mcp/toolInput.ts';
 import { operations } from '../../src/operations/index.ts';
 import { type Receiver, startReceiver } from '../support/connections/receiver.ts';
@@ -63,7 +64,11 @@ describe('tool input', () => {
 
   it('does not parse JSON as text with more values or levels than a body may have', (test) => {
     const parse = test.mock.method(JSON, 'parse');
-    const [levels, values, names] = ['['.repeat(100), `[${'0,'.repeat(3001)}0]`, `{${'"a":0,'.repeat(3001)}"b":0}`];
+    const [levels, values, names] = [
+      '['.repeat(100),
+      `[${'0,'.repeat(MAX_VALUES)}0]`,
+      `{${'"a":0,'.repeat(MAX_VALUES)}"b":0}`,
+    ];
     for (const text of [levels, values, names])
       for (const { id, input } of tools) {
         const read = toolInputReader(input);
@@ -85,7 +90,7 @@ describe('tool input', () => {
         const { [name]: found } = read({ [name]: text }) as Record<string, unknown>;
         assert.ok(Array.isArray(found), `${id} ${name}`);
         if (found.length === 1) continue; // of texts, which can contain commas
-        assert.equal(found.length, 3001, `${id} ${name}`);
+        assert.equal(found.length, MAX_VALUES + 1, `${id} ${name}`);
         assert.ok((list.maxItems ?? Number.POSITIVE_INFINITY) < found.length, `${id} ${name}`);
       }
     }
