@@ -50,11 +50,21 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     const { results } = await sent({ to, message: 'Hi {{name}} in {{ city }}, {not} {{}}', values });
     const texts = (await contentsOf(results)).map(({ message }) => message);
     assert.deepEqual(texts, ['Hi Ada in {{name}}, {not} {{}}', 'Hi Ben in Köln, {not} {{}}']);
+    const link = { type: 'document', url: 'https://example.com/{{name}}' };
+    assert.notEqual((await send({ to, media: link, values: [{}, {}] })).body.errors?.[0].field, 'values.0.name');
     const { results: plain } = await sent({ to: to.slice(0, 1), message: 'Hi {{name}}' });
     assert.deepEqual(
       (await contentsOf(plain)).map(({ message }) => message),
       ['Hi {{name}}'],
     );
+  });
+
+  it('accepts all recipients with all values', async () => {
+    const to = Array.from({ length: 1000 }, (_, index) => `49171${2_000_000 + index}`);
+    const values = to.map(() => Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`field${n}`, `${n}`])));
+    const { accepted, batchId } = await sent({ to, message: '{{field0}} {{field19}}', values, sendAt: inAnHour() });
+    assert.equal(accepted, 1000);
+    assert.equal((await change(batchId, 'cancel')).body.counts.cancelled, 1000);
   });
 
   it('reports missing values before it sends anything', async () => {
@@ -70,6 +80,9 @@ describeOnEachDeployment('a bulk send', (_, database) => {
       ],
     );
     assert.equal((await call('GET', `/messages?sessionId=${sessionId}&chatId=${to[0]}`)).status, 404);
+    const many = Array.from({ length: 5000 }, (_, n) => `{{f${n}}}`).join('');
+    const missing = await send({ to: Array(1000).fill(to[0]), message: many, values: Array(1000).fill({}) });
+    assert.deepEqual([missing.status, missing.body.errors.length], [400, 20]);
     const short = await send({ to, message: 'Hi {{name}}', values: values.slice(0, 1) });
     assert.equal(short.body.errors[0].field, 'values');
     const long = await send({

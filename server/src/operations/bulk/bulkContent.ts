@@ -90,23 +90,16 @@ const MAX_REPORTED = 20;
  */
 export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: readonly Record<string, string>[]): K[] {
   const part = input[kind];
-  const wanted = new Set([...JSON.stringify(part).matchAll(PLACEHOLDER)].map(([, name = '']) => name));
-  const missing = values.flatMap((own, index) =>
-    [...wanted].flatMap((name): FieldError[] =>
-      Object.hasOwn(own, name)
-        ? []
-        : [{ field: `values.${index}.${name}`, code: 'required', message: `is required for {{${name}}}` }],
-    ),
-  );
+  const missing = missingValues(placeholdersIn(part), values);
   const [first] = missing;
   if (first !== undefined)
     throw new AppError(
       'validation_failed',
-      `${first.field} ${first.message}${missing.length > 1 ? `, and ${missing.length - 1} more are missing` : ''}`,
-      { fields: missing.slice(0, MAX_REPORTED) },
+      `${first.field} ${first.message}${missing.length > 1 ? ', and more are missing' : ''}`,
+      { fields: missing },
     );
   return values.map((own, index) => {
-    const rendered = { ...input, [kind]: rendering(part, own) };
+    const rendered = { ...input, [kind]: rendering(part, (name) => own[name]) };
     try {
       validate({ [kind]: rendered[kind] });
     } catch (error) {
@@ -119,17 +112,39 @@ export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: reado
 
 const validate = validator(strictObject(kinds));
 
+/** Returns the first missing values: a text can have thousands of placeholders, for each of 1,000 recipients. */
+function missingValues(wanted: ReadonlySet<string>, values: readonly Record<string, string>[]): FieldError[] {
+  const missing: FieldError[] = [];
+  for (const [index, own] of values.entries())
+    for (const name of wanted) {
+      if (Object.hasOwn(own, name)) continue;
+      missing.push({ field: `values.${index}.${name}`, code: 'required', message: `is required for {{${name}}}` });
+      if (missing.length === MAX_REPORTED) return missing;
+    }
+  return missing;
+}
+
+/** Returns the names of the placeholders in the texts of a value, of those that are replaced. */
+function placeholdersIn(part: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  rendering(part, (name) => {
+    names.add(name);
+    return undefined;
+  });
+  return names;
+}
+
 /** Fields without placeholders, because they identify something. */
 const FIXED = ['mediaId', 'url', 'type', 'language'];
 
 /** Returns a value with the placeholders in its texts replaced. A placeholder in a value stays as it is. */
-function rendering(part: unknown, values: Readonly<Record<string, string>>): unknown {
-  if (typeof part === 'string') return part.replace(PLACEHOLDER, (all, name: string) => values[name] ?? all);
-  if (Array.isArray(part)) return part.map((item) => rendering(item, values));
+function rendering(part: unknown, valueFor: (name: string) => string | undefined): unknown {
+  if (typeof part === 'string') return part.replace(PLACEHOLDER, (all, name: string) => valueFor(name) ?? all);
+  if (Array.isArray(part)) return part.map((item) => rendering(item, valueFor));
   if (typeof part !== 'object' || part === null) return part;
   const rendered = Object.entries(part).map(([name, value]) => [
     name,
-    FIXED.includes(name) ? value : rendering(value, values),
+    FIXED.includes(name) ? value : rendering(value, valueFor),
   ]);
   return Object.fromEntries(rendered);
 }
