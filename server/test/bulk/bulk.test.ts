@@ -230,6 +230,22 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     }
   });
 
+  it('emits one event for a change that both nodes make at the same time', async () => {
+    const nodes = [call, bearer((server.other ?? server).url, token)];
+    for (let round = 0; round < 10; round++) {
+      const { batchId } = await sent({ to: [newNumber()], message: 'Hi', sendAt: inAnHour() });
+      const answers = await Promise.all(nodes.map((node) => node('POST', `/batches/${batchId}/pause`, {})));
+      for (const { status, body } of answers) assert.deepEqual([status, body.status], [200, 'paused']);
+      await change(batchId, 'cancel');
+      await eventOf(call, 'batch.updated', (data) => data.batchId === batchId && data.status === 'cancelled');
+      const events = await call('GET', '/events?events=batch.updated&limit=200');
+      const statuses = events.body.data.flatMap(({ data }: Answer['body']) =>
+        data.batchId === batchId ? [data.status] : [],
+      );
+      assert.deepEqual(statuses.toSorted(), ['cancelled', 'cancelling', 'paused']);
+    }
+  });
+
   it('continues an interrupted cancellation', async () => {
     const { batchId } = await sent({ to: [newNumber()], message: 'Hi', sendAt: inAnHour() });
     await server.app.services.database.commit(({ kysely }) =>

@@ -162,9 +162,11 @@ async function change(
     const now = clock.now();
     const present = await findBatch(tx, batch.account_id, batch.batch_id);
     if (!from.includes(present.status)) return present;
-    await work(tx);
     const row = { ...present, ...columns, updated_at: now };
-    await updateBatch.run(tx, row);
+    // On PostgreSQL, another node can have changed it since the line above. Only the first one emits.
+    const changes = await updateBatch.run(tx, { ...row, from: present.status });
+    if (changes === 0) return findBatch(tx, batch.account_id, batch.batch_id);
+    await work(tx);
     const data = {
       batchId: row.batch_id,
       sessionId: row.session_id,
@@ -187,12 +189,13 @@ const batchById = query((db, p: BatchRef) =>
   db.selectFrom('batches').selectAll().where('account_id', '=', p.account_id).where('batch_id', '=', p.batch_id),
 );
 
-const updateBatch = query((db, p: BatchTable) =>
+const updateBatch = query((db, p: BatchTable & { from: BatchStatus }) =>
   db
     .updateTable('batches')
     .set({ status: p.status, check_at: p.check_at, ends_at: p.ends_at, updated_at: p.updated_at })
     .where('account_id', '=', p.account_id)
-    .where('batch_id', '=', p.batch_id),
+    .where('batch_id', '=', p.batch_id)
+    .where('status', '=', p.from),
 );
 
 const checkLater = query((db, p: BatchRef & { at: number }) =>
