@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts';
-import { type BatchContext, checkBatch, dueChecks } from './batches.ts';
+import { type BatchContext, checkAgain, checkBatch, dueChecks } from './batches.ts';
 
 interface Options extends BatchContext {
   readonly log: Log;
@@ -45,9 +45,10 @@ export class BatchWatch {
       const due = await dueChecks.all(database.reader, { now: clock.now(), limit: CHECKED });
       for (const batch of due) {
         if (this.#isStopped) return;
-        await checkBatch(this.#options, batch).catch((error) =>
-          log.warn({ err: error, batch: batch.batch_id }, 'failed to check a batch; trying again'),
-        );
+        await checkBatch(this.#options, batch).catch((error) => {
+          log.warn({ err: error, batch: batch.batch_id }, 'failed to check a batch; trying again');
+          return checkAgain(this.#options, batch);
+        });
       }
     } catch (error) {
       log.warn({ err: error }, 'failed to read batches; trying again');

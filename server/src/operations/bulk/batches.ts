@@ -132,13 +132,15 @@ export async function checkBatch(ctx: BatchContext, batch: BatchTable): Promise<
   if (batch.status === 'cancelling') return void (await finishCancelling(ctx, batch));
   if ((await anyWaiting.first(ctx.database.reader, rangeOf(batch))) === undefined)
     return void (await change(ctx, batch, ['running'], { status: 'completed', check_at: null }));
-  await ctx.database.commit(
-    (tx) => checkLater.run(tx, { ...batch, at: ctx.clock.now() + RECHECK_MS }),
-    batch.session_id,
-  );
+  await checkAgain(ctx, batch);
 }
 
-/** Interval of the checks of a batch whose session is not connected, or whose messages wait for approval. */
+/** Postpones the next check of a batch, so that the others are checked before. */
+export async function checkAgain({ database, clock }: BatchContext, batch: BatchTable): Promise<void> {
+  await database.commit((tx) => checkLater.run(tx, { ...batch, at: clock.now() + RECHECK_MS }), batch.session_id);
+}
+
+/** Interval of the checks of a batch that fail, whose session is not connected, or whose messages wait for approval. */
 const RECHECK_MS = 30_000;
 
 /** Reads the batches whose check is due. */
