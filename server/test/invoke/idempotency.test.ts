@@ -99,11 +99,23 @@ describeOnEachDatabase('a request with an idempotency key', (_, database) => {
     await clock.advance(70_000);
     const again = await post('/messages/send-bulk', input);
     assert.equal(again.status, 202);
-    assert.deepEqual([again.body.accepted, again.body.refused], [2, 2]);
+    assert.deepEqual([again.body.accepted, again.body.refused, again.body.batchId], [2, 2, first.batchId]);
     const ids = ({ results }: { results: { messageId: string | null }[] }) => results.map(({ messageId }) => messageId);
     assert.deepEqual(ids(again.body).slice(0, 3), ids(first).slice(0, 3));
     assert.match(again.body.results[3].error, /interrupted before this message was stored/);
     assert.equal(await countMessages(), 2);
+  });
+
+  it('returns the batch of a bulk send only if its first run has stored it', async (test) => {
+    const { clock, call, change, post, interrupt } = await started(test);
+    const input = { to: [TO], message: 'planned', ...inAMinute };
+    await post('/messages/send-bulk', input);
+    await interrupt();
+    await change((tx) => tx.kysely.deleteFrom('batches').execute());
+    await clock.advance(70_000);
+    const { body } = await post('/messages/send-bulk', input);
+    assert.deepEqual([body.accepted, body.batchId], [1, null]);
+    assert.deepEqual((await call('GET', '/batches')).body.data, []);
   });
 
   it('returns the webhook and the session that an interrupted run created, even at the limit', async (test) => {

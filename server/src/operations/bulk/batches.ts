@@ -46,6 +46,11 @@ export async function findBatch(on: Queryable, accountId: string, batchId: strin
   return row;
 }
 
+/** Whether a bulk send has a batch. One that was interrupted can have messages without it. */
+export async function hasBatch(on: Queryable, accountId: string, batchId: string): Promise<boolean> {
+  return (await batchById.first(on, { account_id: accountId, batch_id: batchId })) !== undefined;
+}
+
 /** Stores a batch, unless an earlier run of the request has stored it. */
 export async function storeBatch(tx: Tx, row: BatchTable): Promise<void> {
   await tx.kysely

@@ -15,7 +15,7 @@ import { MessageId } from '../messages/messages.ts';
 import { AnyRecipient, envelope, futureTime, keyToApprove, quotaOf, SendAt, sendOperation } from '../messages/send.ts';
 import { FILE_DEADLINE_MS, fileErrors } from '../messages/sending.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
-import { batchIdOf, messageIdOf, storeBatch } from './batches.ts';
+import { batchIdOf, hasBatch, messageIdOf, storeBatch } from './batches.ts';
 import { contentFields, contentMaker, contentsFor, kindOf, typeOf } from './bulkContent.ts';
 import { BatchId } from './fields.ts';
 
@@ -62,7 +62,10 @@ export const sendBulk = defineOperation({
     idempotencyKey: envelope.idempotencyKey,
   },
   output: object({
-    batchId: orNull(BatchId, 'Id of the batch; null if no message was accepted.'),
+    batchId: orNull(
+      BatchId,
+      'Id of the batch; null if no message was accepted, or if the request was interrupted before it.',
+    ),
     accepted: integer('Number of messages that were scheduled.'),
     refused: integer('Number of recipients that cannot be sent to, duplicates included.'),
     duplicates: integer('Number of recipients that come earlier in `to`, in the same or another form.'),
@@ -162,7 +165,8 @@ export const sendBulk = defineOperation({
       const row = stored.get(messageIds[place] ?? '');
       return row === undefined ? refusalOf({ given, error: INTERRUPTED }) : acceptance(given, row);
     });
-    return bulkOutput(id, results, isHeld);
+    const output = bulkOutput(id, results, isHeld);
+    return (await hasBatch(ctx.database.reader, ctx.accountId, batchIdOf(id))) ? output : { ...output, batchId: null };
   },
 });
 
