@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { picture } from '../../server/test/support/media/media.ts';
 import { newNumber } from '../../server/test/support/server.ts';
 import { openBridge, openScene, sentMessages } from './scene.ts';
 
@@ -122,6 +123,38 @@ describe('outages', () => {
       [...chatwoot.messages.values()].map(({ content }) => content),
       ['zero', 'one', 'two', 'three'],
     );
+  });
+
+  it('goes on after a message and a file that were deleted in Switchboard while Chatwoot was down', async (test) => {
+    const { chatwoot, incoming, simulate, call, sessionId, upload } = await openScene(test);
+    const from = newNumber();
+    await incoming(from, 'zero');
+    chatwoot.beforeRequest = (method) => (method === 'POST' ? 502 : undefined);
+    await simulate({ action: 'incoming', from, message: 'one' });
+    const mediaId = await upload(Uint8Array.from(picture()));
+    await simulate({ action: 'incoming', from, message: 'Look', type: 'image', mediaId });
+    const { body } = await call('POST', '/messages/send', { sessionId, to: from, message: 'From a program' });
+    await simulate({ action: 'incoming', from, message: 'two' });
+    const received = (await call('GET', `/messages?sessionId=${sessionId}&chatId=${from}`)).body.data;
+    const image = received.find(({ type }: { type: string }) => type === 'image');
+    assert.equal((await call('DELETE', `/media/${image.media.mediaId}`)).status, 200);
+    assert.equal((await call('DELETE', `/messages/${body.messageId}?for=me`)).status, 200);
+    chatwoot.beforeRequest = () => undefined;
+    await chatwoot.until(() => [...chatwoot.messages.values()].some(({ content }) => content === 'two'), 'blocked');
+    const contents = [...chatwoot.messages.values()].map(({ content }) => content);
+    assert.match(contents[2] ?? '', /^Look\n\n⚠️ _A file is no longer in Switchboard/);
+    assert.equal(contents.at(-1), 'two');
+  });
+
+  it('shows a message without a file that a proxy in front of Chatwoot refuses', async (test) => {
+    const { chatwoot, incoming, upload } = await openScene(test);
+    const mediaId = await upload(Uint8Array.from(picture()));
+    const from = newNumber();
+    await incoming(from, 'zero');
+    let refusals = 1;
+    chatwoot.beforeRequest = (_, path) => (path.endsWith('/messages') && refusals-- > 0 ? 413 : undefined);
+    const image = await incoming(from, 'Look', { type: 'image', mediaId });
+    assert.match(image.content, /^Look\n\n⚠️ _A file is too large for Chatwoot/);
   });
 
   it('creates a message once when its answer is lost', async (test) => {

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '@switchboard/sdk/errors';
+import { ApiError, ConnectionError, NotFoundError } from '@switchboard/sdk/errors';
 import type { KnownEvent } from '@switchboard/sdk/webhooks';
 import { ChatwootError, ChatwootUnreachable } from '../chatwoot/client.ts';
 import type { Parts } from '../parts.ts';
@@ -36,7 +36,7 @@ export interface Attempt {
   readonly eventId: string;
 }
 
-/** Attempts before a request that Chatwoot rejects is given up, so that it does not block its conversation. */
+/** Attempts before a request that either side rejects is given up, so that it does not block its conversation. */
 const MAX_REJECTIONS = 3;
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
@@ -49,7 +49,9 @@ export async function handleToChatwoot(parts: Parts, job: Job): Promise<Outcome>
   } catch (error) {
     const isTooOld = Date.now() - job.createdAt > MAX_AGE_MS;
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof ChatwootError && !error.isTransient && error.status !== 404)
+    const isRejected = error instanceof ChatwootError && !error.isTransient && error.status !== 404;
+    // A message or file that was deleted in Switchboard does not come back.
+    if (isRejected || error instanceof NotFoundError)
       return job.attempt >= MAX_REJECTIONS ? { kind: 'failed', reason } : { kind: 'retry', reason };
     if (isTooOld) return { kind: 'failed', reason };
     const isKnown = [ChatwootError, ChatwootUnreachable, ApiError, ConnectionError].some(

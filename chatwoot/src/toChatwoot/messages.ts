@@ -1,5 +1,5 @@
 import type { EventData, Operations } from '@switchboard/sdk/api';
-import { ApiError } from '@switchboard/sdk/errors';
+import { ApiError, NotFoundError } from '@switchboard/sdk/errors';
 import { ChatwootError, type NewMessage } from '../chatwoot/client.ts';
 import { SOURCE_PREFIX } from '../parts.ts';
 import { done, type Outcome } from '../queue/worker.ts';
@@ -72,8 +72,11 @@ export class MessageMirror {
     if (await parts.toWhatsapp.hasBegun(inbox.sessionId))
       return { kind: 'retry', reason: 'undecided sender', afterMs: UNDECIDED_MS, lane: `undecided:${job.seq}` };
     if ((await parts.state.link(data.messageId)) !== undefined) return done();
-    const message = await parts.switchboard.messages.get({ messageId: data.messageId });
-    return this.mirror(dataOf(message, data), 'outgoing');
+    const message = await parts.switchboard.messages.get({ messageId: data.messageId }).catch((error) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+    // Deleted in Switchboard since: there is nothing left to show.
+    return message === undefined ? done() : this.mirror(dataOf(message, data), 'outgoing');
   }
 
   /** Creates a message with a text and a file, or finds the one of an earlier attempt. @returns its number in Chatwoot */
@@ -101,11 +104,9 @@ export class MessageMirror {
         return (await chatwoot.createMessage(chat.conversationId, { ...message, file })).id;
       });
     } catch (error) {
-      if (error instanceof FileTooLargeError)
-        return this.create(chat, withoutFile(content, 'is too large for Chatwoot'), messageType, {
-          sourceId,
-          inReplyTo,
-        });
+      const reason = reasonAgainstFile(content, error);
+      if (reason !== undefined)
+        return this.create(chat, withoutFile(content, reason), messageType, { sourceId, inReplyTo });
       if (error instanceof ChatwootError && error.status === 404) {
         // The conversation was deleted in Chatwoot. The next attempt opens another one.
         await parts.state.saveChat({ ...chat, conversationId: undefined });
@@ -147,6 +148,15 @@ export class MessageMirror {
       throw error;
     }
   }
+}
+
+/** Returns why a message goes over without its file, or undefined for another error. */
+function reasonAgainstFile({ media, card }: Content, error: unknown): string | undefined {
+  if (error instanceof FileTooLargeError) return 'is too large for Chatwoot';
+  // A proxy in front of Chatwoot can have a lower limit than Chatwoot.
+  if ((media ?? card) !== undefined && error instanceof ChatwootError && error.status === 413)
+    return 'is too large for Chatwoot';
+  return media !== undefined && error instanceof NotFoundError ? 'is no longer in Switchboard' : undefined;
 }
 
 function withoutFile({ text }: Content, reason: string): Content {
