@@ -50,7 +50,8 @@ async function run(bridge: Bridge): Promise<number> {
     throw error;
   }
   const lost = await Promise.race([signaled, bridge.lost]);
-  if (lost !== undefined) return complain(`The database was lost: ${lost.message}`, 1);
+  // Another bridge can open the database now, so nothing may go on here, not even the jobs that run.
+  if (lost !== undefined) process.exit(complain(`The database was lost: ${lost.message}`, 1));
   await bridge.stop();
   return 0;
 }

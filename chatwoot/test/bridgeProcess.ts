@@ -34,6 +34,13 @@ export class BridgeProcess {
     });
   }
 
+  /** Waits until the bridge ends by itself. @returns the exit code */
+  async ended(): Promise<number | null> {
+    const child = this.#child;
+    if (child?.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return child?.exitCode ?? null;
+  }
+
   /** SIGKILL: none of its code runs afterwards. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');

@@ -8,30 +8,45 @@ const LOCK = 7_204_611_093;
 /** OID of BIGINT, which the driver returns as text by default. All of our numbers are below 2^53. */
 const BIGINT = 20;
 
+/** Deadline of a statement in milliseconds. The server enforces it too, and the client if the server is not reachable. */
+const STATEMENT_MS = 30_000;
+
 /** Connects to PostgreSQL. @throws {DatabaseError} */
 export async function openPostgres(url: string): Promise<Database> {
   const types = new pg.TypeOverrides();
   types.setTypeParser(BIGINT, Number);
-  const pool = new pg.Pool({ connectionString: url, max: 8, types, options: `-c search_path=${SCHEMA}` });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 8,
+    types,
+    options: `-c search_path=${SCHEMA}`,
+    connectionTimeoutMillis: STATEMENT_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + 5000,
+    keepAlive: true,
+  });
   pool.on('error', () => {}); // an idle connection ended; the next query opens another
-  let holder: pg.PoolClient;
+  let holder: pg.PoolClient | undefined;
   try {
     holder = await pool.connect();
+    const { lost } = await lockedBy(holder);
+    return new PostgresDatabase(pool, holder, lost);
   } catch (cause) {
+    holder?.release(true);
     await pool.end();
-    throw new DatabaseError(`Cannot connect to PostgreSQL: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    });
+    if (cause instanceof DatabaseError) throw cause;
+    throw new DatabaseError(`Cannot open PostgreSQL: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }
+}
+
+/** Takes the lock and creates the schema. @returns `lost`, which resolves when the connection ends, and the lock with it */
+async function lockedBy(holder: pg.PoolClient): Promise<{ readonly lost: Promise<Error> }> {
   const lost = new Promise<Error>((resolve) => holder.on('error', resolve));
   const { rows } = await holder.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);
-  if (rows[0]?.held !== true) {
-    holder.release();
-    await pool.end();
+  if (rows[0]?.held !== true)
     throw new DatabaseError('Another process is using this database. Stop the other bridge first.');
-  }
   await holder.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-  return new PostgresDatabase(pool, holder, lost);
+  return { lost };
 }
 
 class PostgresDatabase implements Database {
