@@ -5,7 +5,7 @@ import type { ChatwootEvent, ChatwootMessage } from './chatwoot/payload.ts';
 import { ConfigError, type Settings } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import type { Log } from './log.ts';
-import { laneOf, type Parts, SOURCE_PREFIX } from './parts.ts';
+import { isForContact, laneOf, type Parts, SOURCE_PREFIX } from './parts.ts';
 import { type NewJob, Queue } from './queue/queue.ts';
 import { Worker } from './queue/worker.ts';
 import { type Acceptance, Receiver } from './receiver.ts';
@@ -142,8 +142,8 @@ export class Bridge {
 
   /** The key of a message or of its change; undefined for what must not go to WhatsApp. */
   async #changeOf(message: ChatwootMessage): Promise<{ dedup: string; retry?: number } | undefined> {
-    const { id, type, isPrivate, sourceId, isDeleted, externalError } = message;
-    if (isPrivate || type === 'other' || type === 'incoming') return undefined;
+    const { id, type, sourceId, isDeleted, externalError } = message;
+    if (!isForContact(message)) return undefined;
     const isOwn = sourceId?.startsWith(SOURCE_PREFIX) ?? false;
     const created = { dedup: `created:${id}` };
     if (message.event === 'message_created') return isOwn ? undefined : created;

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, createClient } from '@switchboard/sdk';
 import { Chatwoot, type Inbox } from './chatwoot/client.ts';
+import type { ChatwootEvent } from './chatwoot/payload.ts';
 import { ConfigError, type InboxSettings, type Settings } from './config.ts';
 import { openDatabase } from './database/database.ts';
 import { type Log, messageOf } from './log.ts';
+import { isForContact, SOURCE_PREFIX } from './parts.ts';
 import { Receiver } from './receiver.ts';
 import { type InboxRow, State } from './state.ts';
 
@@ -43,10 +45,11 @@ export async function init(settings: Settings, { print, log, webhookMs = WEBHOOK
     port: settings.port,
     state,
     log,
-    onSwitchboardEvent: async () => 'accepted',
-    onChatwootEvent: async ({ sessionId }) => {
+    // Nothing here stores events. Switchboard keeps those that are refused, and agents can try their messages again.
+    onSwitchboardEvent: async (_, __, event) => (event.event !== 'unknown' && event.data.test ? 'accepted' : 'full'),
+    onChatwootEvent: async ({ sessionId }, event) => {
       arrivals.add(sessionId);
-      return 'accepted';
+      return isToSend(event) ? 'full' : 'accepted';
     },
     health: () => ({ status: 'setting up' }),
   });
@@ -193,6 +196,12 @@ async function testChatwoot(
   throw new ConfigError(
     `Chatwoot did not reach the bridge at ${settings.url} within ${webhookMs / 1000} s, or its signature was wrong. Set CHATWOOT_BRIDGE_URL to an address that the Sidekiq process of Chatwoot can reach, and check the clocks of both machines.`,
   );
+}
+
+/** Whether the bridge would store the event. Refusing the report of a failed message would fail it again. */
+function isToSend(event: ChatwootEvent): boolean {
+  if (!('content' in event) || !isForContact(event)) return false;
+  return event.externalError === undefined && !event.sourceId?.startsWith(SOURCE_PREFIX);
 }
 
 /** Webhooks that have arrived and were verified. */

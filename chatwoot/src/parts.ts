@@ -1,5 +1,6 @@
 import type { Client } from '@switchboard/sdk';
 import type { Chatwoot } from './chatwoot/client.ts';
+import type { ChatwootMessage } from './chatwoot/payload.ts';
 import type { InboxSettings, Settings } from './config.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue/queue.ts';
@@ -20,5 +21,9 @@ export interface Parts {
 
 /** The id that the bridge gives a message of Chatwoot. It marks our own messages in webhooks. */
 export const SOURCE_PREFIX = 'switchboard:';
+
+/** Whether an agent, or Chatwoot itself, wrote a message for the contact. */
+export const isForContact = ({ isPrivate, type }: ChatwootMessage) =>
+  !isPrivate && (type === 'outgoing' || type === 'template');
 
 export const laneOf = (sessionId: string, chatId: string) => `${sessionId}:${chatId}`;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../../server/test/support/eventually.ts';
 import { connectSession, newNumber } from '../../server/test/support/server.ts';
 import { ConfigError, readSettings } from '../src/config.ts';
 import { DatabaseError } from '../src/database/database.ts';
@@ -31,6 +32,33 @@ describe('the set-up', () => {
     scene.bridge = await openBridge(settings);
     await scene.bridge.start();
     await incoming(newNumber(), 'Hello');
+  });
+
+  it('loses no message that arrives while it runs', async (test) => {
+    const scene = await openScene(test);
+    const { chatwoot, call, settings, incoming, conversation, simulate, sent } = scene;
+    const from = newNumber();
+    await incoming(from, 'Hello');
+    const { id } = conversation(from);
+    await scene.bridge.stop();
+    const attempted = async () => (await call('GET', '/webhooks/deliveries?states=pending')).body.data;
+    const answers: Awaited<ReturnType<typeof chatwoot.write>>[] = [];
+    chatwoot.afterEffect = async (method, path) => {
+      if (method !== 'POST' || !path.endsWith('/contacts') || answers.length > 0) return true;
+      answers.push(await chatwoot.write(id, 'Answer'));
+      await simulate({ action: 'incoming', from, message: 'Are you there?' });
+      await eventually(attempted, (all) => all.some(({ attempts }: { attempts: number }) => attempts > 0));
+      return true;
+    };
+    await init(settings, quiet);
+    const [answer] = answers;
+    assert.equal(answer?.status, 'failed', 'the agent does not see that it was not sent');
+    scene.bridge = await openBridge(settings);
+    await scene.bridge.start();
+    const arrived = () => [...chatwoot.messages.values()].some(({ content }) => content === 'Are you there?');
+    await chatwoot.until(arrived, 'a message was lost');
+    chatwoot.retry(answer);
+    assert.equal((await sentMessages(sent, 1))[0].message, 'Answer');
   });
 
   it('works with a version of Chatwoot that does not sign', async (test) => {
