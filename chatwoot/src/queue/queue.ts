@@ -58,7 +58,7 @@ export class Queue {
     return (await this.#database.all(`SELECT 1 AS one FROM ${this.table} WHERE dedup = ?`, dedup)).length > 0;
   }
 
-  /** The statement that adds a job, for a transaction of another queue. Call `added` after it. */
+  /** The statement that adds a job, for a transaction of another queue. Call `added` if it changed a row. */
   insertion({ dedup, lane, payload }: NewJob): Statement {
     const now = Date.now();
     return [
@@ -109,9 +109,9 @@ export class Queue {
     await this.#database.batch([[`UPDATE ${this.table} SET attempts = attempts + 1 WHERE seq = ?`, seq]]);
   }
 
-  /** Ends a job, together with its effects on other tables. */
-  async finish(seq: number, state: 'done' | 'failed', statements: readonly Statement[], error = ''): Promise<void> {
-    await this.#database.batch([
+  /** Ends a job, together with its effects on other tables. @returns the number of rows that each statement changed */
+  async finish(seq: number, state: 'done' | 'failed', statements: readonly Statement[], error = ''): Promise<number[]> {
+    const changes = await this.#database.batch([
       ...statements,
       [
         `UPDATE ${this.table} SET state = ?, payload = '{}', finished_at = ?, error = ? WHERE seq = ?`,
@@ -122,6 +122,7 @@ export class Queue {
       ],
     ]);
     this.#waiting--;
+    return changes.slice(0, statements.length);
   }
 
   /** Postpones a job. With a lane, it no longer holds back the jobs behind it. */

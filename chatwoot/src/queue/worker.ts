@@ -2,9 +2,12 @@ import type { Statement } from '../database/database.ts';
 import { type Log, messageOf } from '../log.ts';
 import type { Job, Queue } from './queue.ts';
 
+/** Called after the transaction with the number of rows that each statement changed. */
+type After = (changes: readonly number[]) => void;
+
 /** The result of an attempt. */
 export type Outcome =
-  | { readonly kind: 'done'; readonly statements?: readonly Statement[]; readonly after?: () => void }
+  | { readonly kind: 'done'; readonly statements?: readonly Statement[]; readonly after?: After }
   /** Tried again later. With a lane, the jobs behind it do not wait for it. */
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly lane?: string }
   /** Never tried again. */
@@ -12,10 +15,10 @@ export type Outcome =
       readonly kind: 'failed';
       readonly reason: string;
       readonly statements?: readonly Statement[];
-      readonly after?: () => void;
+      readonly after?: After;
     };
 
-export const done = (statements: readonly Statement[] = [], after?: () => void): Outcome => ({
+export const done = (statements: readonly Statement[] = [], after?: After): Outcome => ({
   kind: 'done',
   statements,
   ...(after && { after }),
@@ -126,8 +129,8 @@ export class Worker {
     }
     const reason = outcome.kind === 'failed' ? outcome.reason : undefined;
     if (reason !== undefined) log('error', 'job failed', { queue: queue.table, job: job.seq, reason });
-    await queue.finish(job.seq, outcome.kind, outcome.statements ?? [], reason);
-    outcome.after?.();
+    const changes = await queue.finish(job.seq, outcome.kind, outcome.statements ?? [], reason);
+    outcome.after?.(changes);
   }
 
   #backOffMs(attempt: number): number {

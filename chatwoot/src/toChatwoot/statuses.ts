@@ -25,8 +25,8 @@ export async function applyStatus(parts: Parts, messageId: string, status: strin
       isFinal: true,
     };
     const job = { dedup: `failure:${messageId}`, lane: `failure:${chatwootId}`, payload: failure };
-    const statements = [statement, toChatwoot.insertion(job), ...state.failureStatements(chatwootId, messageId)];
-    return done(statements, () => toChatwoot.added());
+    const statements = [toChatwoot.insertion(job), statement, ...state.failureStatements(chatwootId, messageId)];
+    return done(statements, ([inserted = 0]) => toChatwoot.added(inserted));
   }
   const isLast = (await state.linksOf(link.chatwootId)).at(-1)?.messageId === messageId;
   if (isLast) await setStatus(() => chatwoot.setStatus(link.conversationId, link.chatwootId, status, error));

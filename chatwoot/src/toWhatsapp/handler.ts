@@ -69,7 +69,7 @@ function failed(parts: Parts, job: Job, reason: string): Outcome {
   const { message } = job.payload as WhatsappJob;
   const insertion = toChatwoot.insertion(failureOf(job, reason, true));
   const statements = [insertion, ...state.failureStatements(message.id, job.seq)];
-  return { kind: 'failed', reason, statements, after: () => toChatwoot.added() };
+  return { kind: 'failed', reason, statements, after: ([inserted = 0]) => toChatwoot.added(inserted) };
 }
 
 function failureOf({ seq, payload }: Job, reason: string, isFinal: boolean) {
@@ -130,7 +130,8 @@ class Delivery {
     if (settings.markRead && this.#message.type === 'outgoing')
       await switchboard.chats.markRead({ chatId, sessionId }).catch(() => {}); // an extra, which some networks lack
     const statuses = (await state.linksOf(this.#message.id)).map((link) => this.#statusJob(link));
-    return done(statuses, () => toChatwoot.added(statuses.length));
+    // A part of an earlier try has a job already.
+    return done(statuses, (changes) => toChatwoot.added(changes.filter((count) => count > 0).length));
   }
 
   #statusJob({ messageId, sessionId, chatId }: LinkRow): Statement {
