@@ -3,11 +3,13 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import { MAX_TEXT_CHARACTERS, withTextLimits } from '../../src/messages/reportLimits.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { puppet } from '../support/networks/puppet.ts';
 import { startServer } from '../support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 const FRIEND = '491707654321';
+const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
 const HUGE = 'x'.repeat(4 * 1024 * 1024);
 
 describe('the texts that a network reports', () => {
@@ -29,7 +31,6 @@ describe('the texts that a network reports', () => {
     const { call } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
     assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).status, 200);
-    const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
     const message = {
       type: 'message',
       networkId: 'N1',
@@ -52,5 +53,38 @@ describe('the texts that a network reports', () => {
     await report({ type: 'edited', networkId: 'N1', from: FRIEND, text: `y${HUGE}`, timestamp: Date.now() });
     const edited = await read();
     assert.deepEqual([edited.message.length, edited.message[0]], [MAX_TEXT_CHARACTERS, 'y']);
+  });
+});
+
+describeOnEachDatabase('the ads of a chat', (newHome) => {
+  it('are the first 100, even if one part of the history has more', async (test) => {
+    const home = await newHome();
+    const server = await startServer({ home, env: { CONNECTORS: PUPPET } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const fromAd = (nth: number) => ({
+      ...{ networkId: `message ${nth}`, from: FRIEND, timestamp: 1000 * nth, replyTo: null },
+      chat: { type: 'direct', id: FRIEND } as const,
+      content: { type: 'text', text: 'hello', referral: { adId: `ad ${nth}` } } as const,
+    });
+    const history = (from: number, to: number) =>
+      report({
+        ...{ type: 'history', chats: [], contacts: [] },
+        messages: Array.from({ length: to - from + 1 }, (_, nth) => fromAd(from + nth)).toReversed(),
+      });
+    const count = async () =>
+      (await server.app.services.database.reader.kysely.selectFrom('chat_ads').select('ad_id').execute()).length;
+    const has = async (nth: number) => (await call('GET', `/chats?adId=ad%20${nth}`)).body.data.length === 1;
+    await history(1, 60);
+    await history(51, 120);
+    assert.equal(await count(), 100);
+    assert.deepEqual([await has(100), await has(101)], [true, false]);
+    await report({ type: 'message', ...fromAd(121) });
+    assert.equal(await count(), 100);
   });
 });
