@@ -90,6 +90,9 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
         (await call('GET', '/messages?limit=200')).body.data.find(
           (one: { networkId?: string }) => one.networkId === networkId,
         ),
+      files: async () =>
+        (await server.app.services.database.reader.kysely.selectFrom('added_files').select('network_id').execute())
+          .length,
       waiting: async () =>
         Number(
           (
@@ -222,6 +225,28 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
     assert.deepEqual(await sizes(), ['newer one'.length, 1]);
     await better(-5, 'newest');
     assert.deepEqual(await sizes(), ['newest'.length, 2]);
+  });
+
+  it('replaces no newer HD file when its message has the maximum of file ids', async (test) => {
+    const { call, read, files } = await setUp(test);
+    const image = randomUUID();
+    const better = (seconds: number, content: string, fileId: string) =>
+      report({
+        type: 'better_media',
+        ...{ networkId: image, from: BOB, chat, kind: 'image', timestamp: Date.now() + seconds * 1000 },
+        ...{ media: fileOf(content), fileId },
+      });
+    const messages = [{ networkId: image, chat, from: BOB, timestamp: Date.now() - 60_000, replyTo: null }];
+    const content = { type: 'image', text: 'sea', media: fileOf('standard') } as const;
+    // Its HD file in the history has an id, and no time.
+    const imported = messages.map((one) => ({ ...one, content, fileId: 'hd' }));
+    await report({ type: 'history', chats: [], contacts: [], messages: imported });
+    for (let nth = 1; nth < 25; nth++) await better(-50 + nth, `file ${nth}`, `other ${nth}`);
+    assert.equal(await files(), 20);
+    await better(-10, 'newest', 'hd');
+    await better(-20, 'older', 'late');
+    assert.equal((await read(image)).media.size, 'newest'.length);
+    assert.equal((await call('GET', '/events?events=message.media')).body.data.length, 25);
   });
 
   it('adds no file that is not wanted: of a deleted message, or of too many unknown ones', async (test) => {

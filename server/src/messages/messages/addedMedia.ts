@@ -118,7 +118,10 @@ const insertFile = batch(
     select ${row.session_id}, ${row.network_id}, ${row.message_id}, ${row.account_id}, ${row.replaced_at} ${from}
     where (
       select count(*) from added_files as f where f.account_id = ${row.account_id} and f.message_id = ${row.message_id}
-    ) < ${sql.lit(MAX_FILES)}
+    ) < ${sql.lit(MAX_FILES)} or exists (
+      select 1 from added_files as f
+      where f.session_id = ${row.session_id} and f.network_id = ${row.network_id} and f.message_id = ${row.message_id}
+    )
     on conflict (session_id, network_id, message_id) do update
       set replaced_at = coalesce(excluded.replaced_at, added_files.replaced_at)`,
 );
