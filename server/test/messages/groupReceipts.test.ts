@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
@@ -9,6 +8,7 @@ import { Steps } from '../../src/jobs/cleaning.ts';
 import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
 import { prunesReceipts, RECEIPT_DAYS } from '../../src/messages/messages/groupReceipts.ts';
 import { OutgoingProgress } from '../../src/messages/messages/outgoingProgress.ts';
+import { CLOCKS_MS } from '../../src/messages/messages/replacement.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
 import { type Answer, startServer } from '../support/server.ts';
@@ -24,7 +24,9 @@ describeOnEachDatabase('message receipts', (newHome) => {
   async function setUp(test: TestContext) {
     const home = await newHome();
     const server = await startServer({ home, env: { CONNECTORS: PUPPET } });
+    const { send: accept } = puppet;
     test.after(async () => {
+      puppet.send = accept;
       await server.stop();
       await home.remove();
     });
@@ -145,7 +147,7 @@ describeOnEachDatabase('message receipts', (newHome) => {
     await change('remove', BOB, [PUPPET_NUMBER, CAROL, HIDDEN]);
     await change('remove', HIDDEN, [PUPPET_NUMBER, CAROL]);
     await report({ type: 'identified', standIn: HIDDEN, phoneNumber: DAVE });
-    for (const left = Date.now(); Date.now() === left; ) await setImmediate(); // times are in ms
+    puppet.send = async () => ({ timestamp: Date.now() + CLOCKS_MS + 1000 });
     const after = await send(groupId);
     for (const messageId of [before, after]) for (const by of [BOB, DAVE]) await receive(messageId, 'read', 1000, by);
     assert.deepEqual(shown(await list(before)), [
@@ -153,6 +155,15 @@ describeOnEachDatabase('message receipts', (newHome) => {
       [DAVE, 1000, 1000],
     ]);
     assert.deepEqual(shown(await list(after)), []);
+  });
+
+  it('from people who have left count when the clock of this server is slow', async (test) => {
+    const { groupId, change, send, receive, list } = await setUp(test);
+    puppet.send = async () => ({ timestamp: Date.now() + CLOCKS_MS / 2 });
+    const messageId = await send(groupId);
+    await change('remove', BOB, [PUPPET_NUMBER, CAROL]);
+    await receive(messageId, 'read', 1000, BOB);
+    assert.deepEqual(shown(await list(messageId)), [[BOB, 1000, 1000]]);
   });
 
   it('from people who have left do not count 30 days later', async (test) => {

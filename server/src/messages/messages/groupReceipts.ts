@@ -8,6 +8,7 @@ import { firstIdAt, isGroupId } from '../../ids.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
 import type { SessionRef } from '../store.ts';
+import { CLOCKS_MS } from './replacement.ts';
 
 /*
  * Group members who received and read a message that the session sent. `fromMembers` decides whose receipts count, for
@@ -37,7 +38,7 @@ interface GroupReceipt {
 
 /**
  * Leaves out receipts from people outside the group: message ids are not secret on the network. Members count, and people
- * who have left since the message was sent. If the network does not return the members, everyone counts.
+ * who have left since the message was sent, by a clock that can be slow. If the network does not return the members, everyone counts.
  */
 export async function fromMembers<R extends GroupReceipt>(tx: Tx, receipts: readonly R[]): Promise<readonly R[]> {
   const named = receipts.flatMap(({ row, receipt: { by } }) =>
@@ -70,7 +71,7 @@ const countedPeople = batch(
       select ${row.account_id} as account_id, ${row.group_id} as group_id, ${row.phone_number} as phone_number,
         ${row.sent_at} as sent_at ${from}
       where (select count(*) from group_participants where ${ofPerson}) > 0
-        or exists (select 1 from group_former_members where ${ofPerson} and left_at >= ${row.sent_at})
+        or exists (select 1 from group_former_members where ${ofPerson} and left_at >= ${row.sent_at} - ${sql.lit(CLOCKS_MS)})
         or (select count(*) from (
           select 1 from group_participants where ${ofGroup} order by phone_number limit 2) as members) < 2
           and not exists (select 1 from group_former_members where ${ofGroup})`;

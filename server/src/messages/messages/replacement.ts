@@ -1,5 +1,5 @@
 /** The clocks of this server and of the network may differ by this much. */
-const CLOCKS_MS = 60_000;
+export const CLOCKS_MS = 60_000;
 
 /** The person who made a change, and the moment. */
 export interface Author {
