@@ -166,6 +166,19 @@ describeOnEachDatabase('message receipts', (newHome) => {
     assert.deepEqual(shown(await list(messageId)), [[BOB, 1000, 1000]]);
   });
 
+  it('from strangers do not count in a group that everyone has left, 30 days later', async (test) => {
+    const { server, groupId, change, send, receive, list } = await setUp(test);
+    const { database, clock } = server.app.services;
+    const messageId = await send(groupId);
+    await change('remove', BOB, [PUPPET_NUMBER]);
+    const later = { ...systemClock, now: () => clock.now() + (RECEIPT_DAYS + 1) * DAY_MS };
+    await prunesReceipts(later, { fromWall: (ms) => ms }).run(new Steps(database));
+    await receive(messageId, 'read', 1000, MALLORY);
+    assert.deepEqual(shown(await list(messageId)), []);
+    const former = await database.reader.kysely.selectFrom('group_former_members').select('phone_number').execute();
+    assert.equal(former.length, 1, 'one is enough');
+  });
+
   it('from people who have left do not count 30 days later', async (test) => {
     const { server, groupId, change, send, receive, list } = await setUp(test);
     const { database, clock } = server.app.services;

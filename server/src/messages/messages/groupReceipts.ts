@@ -158,7 +158,7 @@ const deleteOfChat = query(
       where session_id = ${p.sessionId} and chat_id = ${p.chatId} and message_id <= ${p.upToId} limit ${p.limit})`,
 );
 
-/** Deletes receipts of old messages, and people who left a group before those that remain. */
+/** Deletes receipts of old messages, and people who left a group before then. */
 export function prunesReceipts(clock: Clock, steady: Pick<SteadyClock, 'fromWall'>): Cleaning {
   return {
     name: 'old receipts',
@@ -171,11 +171,19 @@ export function prunesReceipts(clock: Clock, steady: Pick<SteadyClock, 'fromWall
   };
 }
 
+// In a group that everyone has left, the last one stays: the group's members are known, so others do not count.
 const deleteFormer = query(
   (_, p: { leftBefore: number; limit: number }) => sql`
     delete from group_former_members where (account_id, group_id, phone_number) in (
-      select account_id, group_id, phone_number from group_former_members
-      where left_at < ${p.leftBefore} order by left_at limit ${p.limit})`,
+      select account_id, group_id, phone_number from group_former_members as f
+      where left_at < ${p.leftBefore} and (
+        exists (
+          select 1 from group_former_members as other
+          where other.account_id = f.account_id and other.group_id = f.group_id
+            and (other.left_at, other.phone_number) > (f.left_at, f.phone_number))
+        or (select count(*) from group_participants as p
+          where p.account_id = f.account_id and p.group_id = f.group_id) > 1)
+      order by left_at limit ${p.limit})`,
 );
 
 const deleteOld = query(
