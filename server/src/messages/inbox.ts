@@ -145,7 +145,7 @@ function handlersOf(sessions: SessionInbox, outgoing: OutgoingProgress): ReportH
     ...sessions.reports,
     ...messageReports(outgoing),
     ...chatReports,
-    ...groupReports,
+    ...groupReports(outgoing),
     ...broadcastReports,
     ...peopleReports,
     ...customerReports,

@@ -141,6 +141,40 @@ describeOnEachDatabase('message receipts', (newHome) => {
     assert.equal(await read(), 'delivered');
   });
 
+  it('from people whose joining is reported later wait until then', async (test) => {
+    const { server, call, networkId, groupId, change, send, list } = await setUp(test);
+    const messageId = await send(groupId);
+    const chat = { type: 'group', id: networkId } as const;
+    for (const [by, timestamp] of [
+      [MALLORY, 1000],
+      [DAVE, 2000],
+    ] as const) {
+      const receipt = { type: 'receipt', networkIds: [messageId], chat, by, timestamp } as const;
+      await report({ ...receipt, status: 'delivered' });
+      await report({ ...receipt, status: 'read', isEarly: true });
+    }
+    assert.deepEqual(shown(await list(messageId)), []);
+    await change('add', DAVE, [PUPPET_NUMBER, BOB, CAROL, HIDDEN, DAVE]);
+    assert.deepEqual(shown(await list(messageId)), [[DAVE, 2000, 2000]]);
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'read');
+    const { kysely } = server.app.services.database.reader;
+    const waiting = await kysely.selectFrom('early_receipts').select('status').orderBy('status').execute();
+    assert.deepEqual(
+      waiting.map(({ status }) => status),
+      [`delivered ${MALLORY}`, `read ${MALLORY}`],
+    );
+  });
+
+  it('from a number wait while the member is known by a placeholder', async (test) => {
+    const { networkId, groupId, send, list } = await setUp(test);
+    const messageId = await send(groupId);
+    const chat = { type: 'group', id: networkId } as const;
+    await report({ type: 'receipt', networkIds: [messageId], chat, by: DAVE, status: 'read', timestamp: 1000 });
+    assert.deepEqual(shown(await list(messageId)), []);
+    await report({ type: 'identified', standIn: HIDDEN, phoneNumber: DAVE });
+    assert.deepEqual(shown(await list(messageId)), [[DAVE, 1000, 1000]]);
+  });
+
   it('from people who have left count for the messages before', async (test) => {
     const { groupId, change, send, receive, list } = await setUp(test);
     const before = await send(groupId);

@@ -7,6 +7,7 @@ import type { StoredMedia } from '../content.ts';
 import { groupByNetworkId } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { noteFormerMembers } from '../messages/groupReceipts.ts';
+import type { OutgoingProgress } from '../messages/outgoingProgress.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, type SessionRef } from '../store.ts';
@@ -14,13 +15,21 @@ import { endJoinRequest, storeJoinRequest } from './joinRequests.ts';
 
 type GroupReport = 'group_created' | 'group_updated' | 'group_invite' | 'group_noted' | 'join_request';
 
-export const groupReports: ReportHandlers<GroupReport> = {
-  group_created: (options, tx, session, { group }) => storeGroup(options, tx, session, group),
-  group_updated: storeUpdate,
+export const groupReports = (outgoing: Pick<OutgoingProgress, 'followMembers'>): ReportHandlers<GroupReport> => ({
+  async group_created(options, tx, session, { group }) {
+    await storeGroup(options, tx, session, group);
+    await outgoing.followMembers(tx, session, numbersOf(group));
+  },
+  async group_updated(options, tx, session, event, picture) {
+    await storeUpdate(options, tx, session, event, picture);
+    if (event.change.type === 'participants') await outgoing.followMembers(tx, session, numbersOf(event.group));
+  },
   group_invite: storeInvite,
   group_noted: noteGroup,
   join_request: storeJoinRequest,
-};
+});
+
+const numbersOf = ({ participants }: NetworkGroup) => participants.map(({ phoneNumber }) => phoneNumber);
 
 async function storeGroup(
   options: InboxOptions,

@@ -8,6 +8,7 @@ import type { SessionRef } from '../store.ts';
  * Receipts that cannot take effect yet. They wait in the database, because the network may not repeat them, for 24 hours:
  * - The message may still come: the phone has just sent it, or its acknowledgement is on its way.
  * - The person may still prove to be the recipient: one of both is known by a placeholder, whose number is not known yet.
+ * - The person may still prove to be in the group: the session has not read the group's members since the person joined.
  */
 
 export type Receipt = Extract<NetworkEvent, { type: 'receipt' }>;
@@ -48,8 +49,8 @@ export async function keepEarlyReceipts(tx: Tx, all: readonly EarlyReceipt[], no
   );
   const people = new Map<string, OfPerson>();
   for (const { session, receipt } of early)
-    if (receipt.isEarly !== true && receipt.chat !== undefined) {
-      const person = { sessionId: session.sessionId, digits: receipt.chat.id };
+    if (receipt.isEarly !== true) {
+      const person = { sessionId: session.sessionId, digits: personOf(receipt) ?? '' };
       people.set(`${person.sessionId} ${person.digits}`, person);
     }
   for (const person of people.values()) await removeOldestOfPerson.run(tx, person);
@@ -57,8 +58,13 @@ export async function keepEarlyReceipts(tx: Tx, all: readonly EarlyReceipt[], no
 }
 
 /** Otherwise the receipt of a stranger could take the place of the recipient's. */
-const keyOf = ({ status, chat }: Pick<Receipt, 'status' | 'chat'>): string =>
-  chat?.type === 'direct' ? `${status} ${chat.id}` : status;
+function keyOf(receipt: EarlyReceipt['receipt']): string {
+  const person = personOf(receipt);
+  return person === undefined ? receipt.status : `${receipt.status} ${person}`;
+}
+
+const personOf = ({ chat, by }: Pick<Receipt, 'chat' | 'by'>): string | undefined =>
+  chat?.type === 'direct' ? chat.id : by;
 
 /** Removes and returns the receipts that wait for messages, in their order of arrival. */
 export async function takeEarlyReceipts(
@@ -82,9 +88,22 @@ export async function takeReceiptsOfPerson(
     await deleteReceiptsOfPerson.all(tx, { sessionId, digits: phoneNumber }),
   ];
   return receiptsIn([...former, ...current]).map((early) => {
-    const { chat } = early.receipt;
-    return { ...early, receipt: { ...early.receipt, ...(chat && { chat: { ...chat, id: phoneNumber } }) } };
+    const { chat, by } = early.receipt;
+    const isDirect = chat?.type === 'direct';
+    const renamed = isDirect ? { chat: { ...chat, id: phoneNumber } } : by !== undefined && { by: phoneNumber };
+    return { ...early, receipt: { ...early.receipt, ...renamed } };
   });
+}
+
+/** Removes and returns the waiting receipts from people who are in a group now. */
+export async function takeReceiptsOfMembers(
+  tx: Tx,
+  { sessionId }: Pick<SessionRef, 'sessionId'>,
+  members: readonly string[],
+): Promise<EarlyReceipt[]> {
+  if (members.length === 0) return [];
+  const keys = members.flatMap((digits) => STATUSES.map((status) => `${status} ${digits}`));
+  return receiptsIn(await deleteReceiptsOfMembers.all(tx, { sessionId, keys: JSON.stringify(keys) }));
 }
 
 interface Row {
@@ -151,6 +170,12 @@ const keysOf = (digits: string) =>
 const deleteReceiptsOfPerson = query(
   (_, p: OfPerson) => sql<Row>`
     delete from early_receipts where session_id = ${p.sessionId} and status in (${keysOf(p.digits)})
+    returning session_id, network_id, account_id, receipt, created_at`,
+);
+
+const deleteReceiptsOfMembers = query(
+  (_, p: { sessionId: string; keys: string }, { texts }) => sql<Row>`
+    delete from early_receipts where session_id = ${p.sessionId} and status in ${texts(p.keys)}
     returning session_id, network_id, account_id, receipt, created_at`,
 );
 

@@ -15,7 +15,13 @@ import { nextTurn } from '../sendOrder.ts';
 import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
 import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
-import { type EarlyReceipt, keepEarlyReceipts, takeEarlyReceipts, takeReceiptsOfPerson } from './earlyReceipts.ts';
+import {
+  type EarlyReceipt,
+  keepEarlyReceipts,
+  takeEarlyReceipts,
+  takeReceiptsOfMembers,
+  takeReceiptsOfPerson,
+} from './earlyReceipts.ts';
 import { fromMembers, type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
 import { keepSentAddresses } from './sentAddresses.ts';
 
@@ -123,6 +129,11 @@ export class OutgoingProgress {
     await this.#applyOrKeep(tx, await takeReceiptsOfPerson(tx, person));
   }
 
+  /** Applies the receipts that waited for people to be members of a group. They are members now. */
+  async followMembers(tx: Tx, session: SessionRef, members: readonly string[]): Promise<void> {
+    await this.#applyOrKeep(tx, await takeReceiptsOfMembers(tx, session, members));
+  }
+
   async refuse(tx: Tx, { account_id, message_id }: SentMessage, { code, message }: AppError): Promise<void> {
     const row = await tx.kysely
       .updateTable('messages')
@@ -172,16 +183,19 @@ export class OutgoingProgress {
   async #applyOrKeep(tx: Tx, receipts: readonly (EarlyReceipt & { readonly trace?: string | null })[]): Promise<void> {
     const rows = await sentAs(tx, receipts);
     const groupIds: GroupIds = new Map();
-    const found: Reported[] = [];
+    const found: (Reported & { readonly kept: EarlyReceipt })[] = [];
     const early: EarlyReceipt[] = [];
     for (const [index, { trace = null, ...one }] of receipts.entries()) {
       const [row, { receipt }] = [rows[index], one];
       if (row === undefined) {
         if (receipt.isEarly === true) early.push(one);
-      } else if (await isInChat(tx, row, receipt.chat, groupIds)) found.push({ row, receipt, trace });
+      } else if (await isInChat(tx, row, receipt.chat, groupIds)) found.push({ row, receipt, trace, kept: one });
       else if (mayBeFromRecipient(row, receipt.chat)) early.push(one);
     }
     const counted = await fromMembers(tx, found);
+    const isCounted = new Set(counted);
+    // They may have joined since the members were read.
+    for (const each of found) if (!isCounted.has(each)) early.push(withKnownMessage(each.kept));
     await this.#apply(tx, counted);
     await storeMemberReceipts(tx, counted.flatMap(memberReceiptOf));
     await keepEarlyReceipts(tx, early, this.#options.clock.now());
@@ -223,6 +237,11 @@ export class OutgoingProgress {
     });
   }
 }
+
+const withKnownMessage = ({ receipt: { isEarly: _, ...receipt }, ...rest }: EarlyReceipt): EarlyReceipt => ({
+  ...rest,
+  receipt,
+});
 
 /** Returns the row of a member's receipt; none in a direct chat, where the message has both times. */
 function memberReceiptOf({ row, receipt: { by, status, timestamp } }: Reported): MemberReceipt[] {
