@@ -210,6 +210,46 @@ describe('user ids of the Cloud API', () => {
     for (const id of [U1, U2, PARENT]) assert.notEqual(await send(id), ADA, id);
   });
 
+  it('leads to a person whose ids change back', async (t) => {
+    const { graph, call } = await site(t);
+    await graph.incoming(ADA, text('it is me'), { userId: U1 });
+    const change = (user_id: string, previous_user_id: string, shown: object = { wa_id: ADA }) =>
+      graph.notice({ type: 'user_changed_user_id', body: 'changed', ...shown, user_id, previous_user_id });
+    const sentTo = async (to: string) => {
+      assert.equal((await call('POST', '/messages/send', { to, message: 'hello' })).status, 201, to);
+      const { to: number, recipient } = graph.sent.at(-1)?.body ?? {};
+      return number ?? recipient;
+    };
+    await change(U2, U1);
+    await change(U1, U2);
+    for (const id of [U1, U2]) assert.equal(await sentTo(id), ADA, id);
+    assert.deepEqual((await call('GET', `/contacts/${ADA}`)).body.networkIds, [ADA, U1]);
+    await change(U2, U1, {});
+    for (const id of [U1, U2]) assert.equal(await sentTo(id), U2, 'the number is hidden');
+    await change(U1, U2, {});
+    for (const id of [U1, U2]) assert.equal(await sentTo(id), U1, 'the number is hidden');
+    await graph.incoming(ADA, text('my number'), { userId: U1 });
+    for (const id of [U1, U2]) assert.equal(await sentTo(id), ADA, id);
+  });
+
+  it('leads to a person whose id has changed many times, even if two notices change places', async (t) => {
+    const { graph, call, chats } = await site(t);
+    const ids = Array.from({ length: 14 }, (_, nth) => `DE.${nth + 1000}`);
+    await graph.incoming(ADA, text('it is me'), { userId: ids[0] ?? '' });
+    const order = [1, 2, 4, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+    for (const nth of order) {
+      const change = { user_id: ids[nth], previous_user_id: ids[nth - 1] };
+      await graph.notice({ type: 'user_changed_user_id', body: 'changed', wa_id: ADA, ...change });
+    }
+    for (const id of ids) {
+      assert.equal((await call('POST', '/messages/send', { to: id, message: 'hello' })).status, 201, id);
+      assert.equal(graph.sent.at(-1)?.body.to, ADA, id);
+    }
+    for (const id of ids) await graph.incoming(id, text('late'));
+    assert.deepEqual(await chats(), [ADA]);
+    assert.deepEqual((await call('GET', `/contacts/${ADA}`)).body.networkIds, [ADA, ids.at(-1)]);
+  });
+
   it('keeps the id of a key whose recipient was written as a placeholder, and adds a changed id', async (t) => {
     const { graph, call, chats, withKey } = await site(t);
     await graph.incoming(U1, text('hello'));

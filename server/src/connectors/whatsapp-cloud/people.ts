@@ -15,8 +15,8 @@ const SHOWN_PREFIX = 'shown/';
 /** Followed by another form of a number. */
 const FORM_PREFIX = 'form/';
 
-/** Ids that lead to one another: a parent id, a former id, and so on. */
-const MAX_STEPS = 8;
+/** Ids that lead to one another: a parent id, and the former ids of a person. */
+const MAX_STEPS = 100;
 /** Forms of numbers in memory, and in the store after a start. A chat under a form that is not among them is merged when Meta answers the next send. */
 const FORMS = 20_000;
 /** People whose stored ids need not be compared again. */
@@ -160,6 +160,7 @@ export class People {
     const known = formerPlaceholder ? await findPerson(formerPlaceholder, store) : undefined;
     const phoneNumber = shown ?? (userId && placeholderOfUserId(userId));
     if (!phoneNumber) return;
+    if (userId && formerPlaceholder) await this.#restore(userId, formerPlaceholder);
     const isSameNumber = phoneNumber === formerNumber || phoneNumber === known?.phoneNumber;
     const change = {
       ...(!isSameNumber && { numberChanged: true as const }),
@@ -203,6 +204,18 @@ export class People {
   /** Reports the digits of a person who is new to the session: the account can have keys and filters with the id. */
   async #reportMet(placeholder: string, phoneNumber: string): Promise<void> {
     await this.#host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
+  }
+
+  /** Makes a former id the present one again if it leads to the given id. Otherwise, both would lead to each other. */
+  async #restore(userId: string, leadsTo: string): Promise<void> {
+    const { store } = this.#host;
+    const placeholder = placeholderOfUserId(userId);
+    const known = await findPerson(placeholder, store);
+    if (known === undefined) return;
+    const { phoneNumber: next, ...person } = known;
+    if (next === undefined || !(await pathOf(next, store)).some(({ digits }) => digits === leadsTo)) return;
+    await this.#keep(placeholder, person);
+    this.#met.delete(userId);
   }
 
   /** Takes a number from the person who had it before. */
@@ -319,15 +332,19 @@ async function resolved(
   digits: string,
   store: Pick<SessionStore, 'get'>,
 ): Promise<{ readonly digits: string; readonly person: Person | undefined }> {
-  let current = digits;
-  let person: Person | undefined;
-  for (let step = 0; step < MAX_STEPS && isPlaceholder(current); step++) {
-    const found = await findPerson(current, store);
-    person = found ?? person;
-    if (found?.phoneNumber === undefined) break;
-    current = found.phoneNumber;
+  const path = await pathOf(digits, store);
+  return { digits: path.at(-1)?.digits ?? digits, person: path.findLast(({ person }) => person !== undefined)?.person };
+}
+
+/** Returns the digits that lead from a placeholder to the current digits of the person, which are the last. */
+async function pathOf(digits: string, store: Pick<SessionStore, 'get'>) {
+  const path: { readonly digits: string; readonly person: Person | undefined }[] = [];
+  for (let next: string | undefined = digits; next !== undefined && path.length <= MAX_STEPS; ) {
+    const person: Person | undefined = isPlaceholder(next) ? await findPerson(next, store) : undefined;
+    path.push({ digits: next, person });
+    next = person?.phoneNumber;
   }
-  return { digits: current, person };
+  return path;
 }
 
 /** Returns the person who has a number; undefined if none is known. The entry stays when the person takes another number. */
