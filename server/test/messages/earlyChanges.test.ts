@@ -14,6 +14,7 @@ import { type Answer, bearer, startServer, type TestServer } from '../support/se
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 const [BOB, MALLORY, HIDDEN] = ['491702222222', '491703333333', '000491704444444'];
+const [CAROL, DAVE, ADMIN] = ['491706666666', '491707777777', '491708888888'];
 const KINDS = [
   'message.incoming',
   'message.edited',
@@ -50,7 +51,10 @@ async function createGroup() {
     description: null,
     createdBy: PUPPET_NUMBER,
     createdAt: Date.now(),
-    participants: [PUPPET_NUMBER, BOB].map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
+    participants: [PUPPET_NUMBER, BOB, ADMIN].map((phoneNumber) => ({
+      phoneNumber,
+      role: phoneNumber === ADMIN ? ('admin' as const) : ('member' as const),
+    })),
     settings: { announce: false, locked: false, joinApproval: false },
     inviteCode: null,
     picture: null,
@@ -195,6 +199,39 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
     assert.equal((await call('GET', `/messages/${messageId}`)).status, 404);
     await report({ type: 'message_removed', networkId: clip, chat });
     assert.equal((await read('reply')).message, 'nice');
+  });
+
+  it('does not find the message of another group member by the id of an added file', async (test) => {
+    const { read } = await setUp(test);
+    const group = await createGroup();
+    const [forged, missing, hd] = [randomUUID(), randomUUID(), randomUUID()];
+    const image = (content: string) => ({ type: 'image', text: '', media: fileOf(content) }) as const;
+    await report({ ...message(forged, MALLORY, image('standard')), chat: group } as NetworkEvent);
+    const better = { type: 'better_media', chat: group, kind: 'image' } as const;
+    await report({ ...better, ...at(MALLORY, forged), media: fileOf('better'), fileId: missing });
+    await report({ ...better, ...at(MALLORY, forged), media: fileOf('the best'), fileId: hd });
+    const of = { chat: group, author: BOB };
+    await report({ type: 'reaction', ...at(CAROL, missing), ...of, emoji: '👍' });
+    await report({ type: 'reaction', ...at(DAVE, missing), chat: group, emoji: '👍' });
+    await report({ type: 'message_pinned', ...at(CAROL, missing), ...of, until: Date.now() + 3_600_000 });
+    await report({ type: 'deleted', ...at(ADMIN, missing), author: BOB });
+    const reply = (networkId: string, of: string, from: string) =>
+      report({
+        ...message(networkId, CAROL, { ...text('nice'), quoted: { networkId: of, from } }),
+        ...{ chat: group, replyTo: of },
+      } as NetworkEvent);
+    await reply('to the missing one', missing, BOB);
+    await reply('to the file', hd, MALLORY);
+    await report({ type: 'reaction', ...at(CAROL, hd), chat: group, author: MALLORY, emoji: '🌊' });
+    const found = await read(forged);
+    assert.deepEqual([found.reactions.length, found.reactions[0].emoji], [1, '🌊']);
+    assert.deepEqual([found.pinnedUntil, found.deleted], [undefined, undefined]);
+    assert.equal((await read('to the missing one')).replyTo, undefined);
+    assert.equal((await read('to the file')).replyTo, found.messageId);
+    await report({ ...message(missing, BOB, image('mine')), chat: group } as NetworkEvent);
+    assert.equal((await read(missing)).deleted, true);
+    await report({ type: 'deleted', ...at(ADMIN, hd), author: MALLORY });
+    assert.equal((await read(forged)).deleted, true);
   });
 
   it('finds an imported message by the id of its HD file', async (test) => {

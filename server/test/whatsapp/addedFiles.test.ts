@@ -123,8 +123,13 @@ describe('an HD photo', () => {
     await mallory.send(me.number, forged(direct));
     await bob.send(me.number, forged(inGroup)); // in another chat than its message
     const hd = picture();
-    await bob.send(group, partOf(inGroup, Type.HD_IMAGE_DUAL_UPLOAD, image(hd)));
+    const child = await bob.send(group, partOf(inGroup, Type.HD_IMAGE_DUAL_UPLOAD, image(hd)));
     const files = await added(one.messageId);
+    const key = { id: child, fromMe: false, remoteJid: group, participant: bob.lidJid };
+    await mallory.send(group, { reactionMessage: { key: { ...key, participant: me.lidJid }, text: '👎' } });
+    await mallory.send(group, { reactionMessage: { key, text: '👍' } });
+    const { emoji } = await eventOf(setting.call, 'message.reaction', (data) => data.messageId === one.messageId);
+    assert.equal(emoji, '👍', 'the author of the message is known');
     await settle();
     assert.deepEqual([files.length, files[0].groupId], [1, groupId]);
     assert.deepEqual(await bytesOf((await stored(one.messageId)).media.mediaId), hd);

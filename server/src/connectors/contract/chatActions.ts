@@ -93,6 +93,8 @@ export type ChatEvent =
   | {
       readonly type: 'message_pinned';
       readonly networkId: string;
+      /** Digits of the sender of the message: see `TargetAuthor`. */
+      readonly author?: string;
       readonly chat: NetworkChat;
       readonly from: string;
       readonly until: number | null;

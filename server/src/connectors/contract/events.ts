@@ -25,6 +25,15 @@ interface MessageChange {
   readonly timestamp: number;
 }
 
+/** The author of a message that somebody refers to. */
+export interface TargetAuthor {
+  /**
+   * Digits of the sender of the message, in a group. Without them, the host does not look for the message by the id of a
+   * file, because another member may have used that id.
+   */
+  readonly author?: string;
+}
+
 /** A change of the number or the id under which a network knows a person. */
 export interface IdentityChange {
   /** The person has another phone number than before. Left out if only the known form of the number has changed. */
@@ -114,9 +123,10 @@ export type NetworkEvent =
       readonly fileId?: string;
     })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
-  | (MessageChange & { readonly type: 'deleted' })
+  | (MessageChange & TargetAuthor & { readonly type: 'deleted' })
   /** `emoji` is null if the reaction was removed. */
-  | (MessageChange & { readonly type: 'reaction'; readonly chat?: NetworkChat; readonly emoji: string | null })
+  | (MessageChange &
+      TargetAuthor & { readonly type: 'reaction'; readonly chat?: NetworkChat; readonly emoji: string | null })
   /** `options` are the chosen ones of the poll; none if the vote was withdrawn. */
   | (MessageChange & { readonly type: 'vote'; readonly chat?: NetworkChat; readonly options: readonly string[] })
   /** Somebody answers an event: whether they come. */

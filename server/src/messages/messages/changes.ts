@@ -54,7 +54,7 @@ export const storeNetworkEdit: StoreChange<'edited'> = async (events, tx, sessio
 
 /** Stores a deletion by the sender, or by an admin of the group. */
 export const storeNetworkDeletion: StoreChange<'deleted'> = async (events, tx, session, event) => {
-  const row = await deletableBy(tx, session, event.networkId, event.from);
+  const row = await deletableBy(tx, session, event);
   if (row?.deleted_at === null) await storeDeletion(events, tx, row, await authorOf(tx, session, event));
   return row !== undefined;
 };
@@ -325,40 +325,57 @@ const byFileId = query((db, p: SessionRef & { networkId: string }) =>
 /**
  * Finds a message by the network's id, or else by the id of a file that was added to it. Several senders may use the same
  * id: returns the oldest that matches.
+ * @param ownsFile an additional condition for the message that a file was added to
  */
 export async function findByNetworkId(
   on: Queryable,
   session: SessionRef,
   networkId: string,
   matches: (row: MessageRow) => boolean = () => true,
+  ownsFile: (row: MessageRow) => boolean = () => true,
 ): Promise<MessageRow | undefined> {
   const named = { ...session, networkId };
-  return (await byNetworkId.all(on, named)).find(matches) ?? (await byFileId.all(on, named)).find(matches);
+  const ofFile = (row: MessageRow) => matches(row) && ownsFile(row);
+  return (await byNetworkId.all(on, named)).find(matches) ?? (await byFileId.all(on, named)).find(ofFile);
 }
+
+/**
+ * Whether a file can be meant. In a group, a member can send a file with the id of another member's message, which the
+ * session may not have. In a direct chat, the ids of both sides differ.
+ */
+export const isFileOf =
+  (author: string | undefined) =>
+  ({ chat_id, from_number }: MessageRow): boolean =>
+    !isGroupId(chat_id) || from_number === author;
 
 /** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */
 export async function findReferredTo(
   tx: Tx,
   session: SessionRef,
-  { networkId, from, chat }: EventOf<'reaction' | 'vote' | 'event_answer' | 'message_pinned'>,
+  {
+    networkId,
+    from,
+    chat,
+    author,
+  }: EventOf<'reaction' | 'vote' | 'event_answer' | 'message_pinned'> & { readonly author?: string },
 ): Promise<MessageRow | undefined> {
   const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
-  return findByNetworkId(tx, session, networkId, (row) =>
+  const matches = (row: MessageRow) =>
     isGroupId(row.chat_id)
       ? chat === undefined || row.chat_id === groupId
-      : [row.chat_id, row.from_number, row.to_id].includes(from),
-  );
+      : [row.chat_id, row.from_number, row.to_id].includes(from);
+  return findByNetworkId(tx, session, networkId, matches, isFileOf(author));
 }
 
 /** Finds a message that this number may delete: its own, or any in a group that it is an admin of. */
 async function deletableBy(
   tx: Tx,
   session: SessionRef,
-  networkId: string,
-  phoneNumber: string,
+  { networkId, from: phoneNumber, author = phoneNumber }: EventOf<'deleted'>,
 ): Promise<MessageRow | undefined> {
   const named = { ...session, networkId };
-  const rows = [...(await byNetworkId.all(tx, named)), ...(await byFileId.all(tx, named))];
+  const ofFile = (await byFileId.all(tx, named)).filter(isFileOf(author));
+  const rows = [...(await byNetworkId.all(tx, named)), ...ofFile];
   const own = rows.find(({ from_number }) => from_number === phoneNumber);
   if (own !== undefined) return own;
   for (const row of rows) {

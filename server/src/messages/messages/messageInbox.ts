@@ -1,6 +1,7 @@
 import { isoTime } from '../../clock.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
+import type { MessageRow } from '../../db/schema.ts';
 import {
   adColumn,
   addressPart,
@@ -18,7 +19,7 @@ import type { Report, ReportHandlers } from '../reports.ts';
 import { countUnreadable } from '../standing/sessionRisk.ts';
 import { findSession, findStatus, newRow, type SessionRef, storeMessages } from '../store.ts';
 import { replaceAwaited } from './awaitedMessages.ts';
-import { findByNetworkId } from './changes.ts';
+import { findByNetworkId, isFileOf } from './changes.ts';
 import { applyEarlyChanges, changeReports } from './earlyChanges.ts';
 import { moveLocation } from './liveLocations.ts';
 import { type OutgoingProgress, statusOf } from './outgoingProgress.ts';
@@ -47,6 +48,16 @@ async function statusPart(
   return status === undefined ? {} : { statusId: status.status_id };
 }
 
+async function findReplied(
+  tx: Tx,
+  session: SessionRef,
+  { replyTo, content: { quoted } }: Report<'message'>,
+  chatId: string,
+): Promise<MessageRow | undefined> {
+  const isInChat = ({ chat_id }: MessageRow) => chat_id === chatId;
+  return replyTo === null ? undefined : findByNetworkId(tx, session, replyTo, isInChat, isFileOf(quoted?.from));
+}
+
 /** Stores a message that the session received, or that its own number sent from another device, with its event. */
 async function storeReceived(
   { media, clock, newId, emit }: InboxOptions,
@@ -62,10 +73,7 @@ async function storeReceived(
   const isOwn = event.isOwn === true;
   const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
   if (chatId === undefined) return;
-  const replied =
-    event.replyTo === null
-      ? undefined
-      : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
+  const replied = await findReplied(tx, session, event, chatId);
   const { type, text: body, media: _, quoted, ...parts } = withinLimits(event.content);
   const content: StoredContent = {
     ...parts,

@@ -273,7 +273,8 @@ export class MessageReader {
     if (pinInChatMessage) {
       const networkId = this.#targetOf(pinInChatMessage.key, key);
       const until = pinEndOf(baileys, pinInChatMessage, layers, timestamp);
-      return { type: 'message_pinned', networkId, chat, from, until, timestamp };
+      const author = await this.#authorOf(pinInChatMessage.key, chat, from);
+      return { type: 'message_pinned', networkId, ...author, chat, from, until, timestamp };
     }
     if (reactionMessage) {
       if (reactionMessage.key?.remoteJid === STATUS) {
@@ -281,7 +282,8 @@ export class MessageReader {
         return { type: 'status_reaction', ...about, emoji: reactionMessage.text || null };
       }
       const networkId = this.#targetOf(reactionMessage.key, key);
-      return { type: 'reaction', networkId, from, chat, emoji: reactionMessage.text || null, timestamp };
+      const author = await this.#authorOf(reactionMessage.key, chat, from);
+      return { type: 'reaction', networkId, ...author, from, chat, emoji: reactionMessage.text || null, timestamp };
     }
     if (protocolMessage) {
       const { REVOKE, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
@@ -302,7 +304,8 @@ export class MessageReader {
         if (id && key.fromMe === true) await withdrawKept(this.#session, id);
         else if (id && chat.type === 'group' && (await this.#groups.isAdmin(chat.id, from)))
           await withdrawKept(this.#session, id, chat.id);
-        return { type: 'deleted', networkId, from, timestamp };
+        const author = await this.#authorOf(protocolMessage.key, chat, from);
+        return { type: 'deleted', networkId, ...author, from, timestamp };
       }
       const { editedMessage } = protocolMessage;
       const parsed = editedMessage ? parseContent(baileys, editedMessage) : undefined;
@@ -342,6 +345,13 @@ export class MessageReader {
     if (key.fromMe === true) return ownOrTheirs(target?.id, target?.fromMe === true);
     const isOurs = target?.participant ? this.#session.self.is(target.participant) : target?.fromMe !== true;
     return ownOrTheirs(target?.id, isOurs || (key.participant === undefined && target?.fromMe !== true));
+  }
+
+  /** Returns the sender of a message in a group that somebody refers to. */
+  async #authorOf(target: proto.IMessageKey | null | undefined, chat: NetworkChat, from: string) {
+    if (chat.type === 'direct') return {};
+    if (target?.participant) return { author: await this.#digitsOf(target.participant) };
+    return target?.fromMe === true && { author: from };
   }
 
   async #contentOf(
