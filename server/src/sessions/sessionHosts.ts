@@ -91,7 +91,7 @@ export class SessionHosts {
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     const unreadable = unreadableReasonOf(event);
-    if (unreadable !== undefined) this.#options.metrics.unreadable.inc({ reason: unreadable });
+    if (unreadable !== undefined) this.#options.metrics.unreadable.inc({ reason: unreadable }, event.type === 'unreadable' ? (event.count ?? 1) : 1);
     state.activity.onEvent(event);
     if (ABOUT_RISK.has(event.type) || isWarning(event)) void this.#health.review(state);
     state.lastEventAt = clock.now();

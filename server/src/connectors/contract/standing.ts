@@ -22,8 +22,14 @@ export type StandingEvent =
   /**
    * Something that was received could not be read, after everything was tried, and has no placeholder. A placeholder
    * has the reason in `unreadable` instead. `isMessage` if a person wrote a message that is now missing in its chat.
+   * `count` is the number of such messages, 1 if left out.
    */
-  | { readonly type: 'unreadable'; readonly reason: UnreadableReason; readonly isMessage: boolean }
+  | {
+      readonly type: 'unreadable';
+      readonly reason: UnreadableReason;
+      readonly isMessage: boolean;
+      readonly count?: number;
+    }
   /** Fields that are left out did not change. */
   | ({ readonly type: 'standing' } & NetworkStanding)
   /** Each report counts once, so a connector reports a warning only when its network does. */

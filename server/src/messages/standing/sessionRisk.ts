@@ -101,24 +101,26 @@ export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: n
   );
 }
 
-/** Counts a message that could not be decrypted, in the transaction of its report. */
-export function countUnreadable(tx: Tx, { accountId, sessionId }: SessionRef, now: number): void {
-  tx.writeLater(addCounts, { accountId, sessionId, counted: 'unreadable', now });
+/** Counts messages that could not be decrypted, in the transaction of their report. */
+export function countUnreadable(tx: Tx, { accountId, sessionId }: SessionRef, now: number, count = 1): void {
+  tx.writeLater(addCounts, { accountId, sessionId, counted: 'unreadable', count, now });
 }
 
 interface Count extends SessionRef {
   readonly counted: keyof typeof nothingDone;
+  /** 1 if left out. */
+  readonly count?: number;
   readonly now: number;
 }
 
 async function addCounts(tx: Pick<Tx, 'dialect' | 'kysely' | 'connection'>, counts: readonly Count[]): Promise<void> {
   // A statement cannot change a row twice.
   const rows = new Map<string, Activity>();
-  for (const { accountId, sessionId, counted, now } of counts) {
+  for (const { accountId, sessionId, counted, count = 1, now } of counts) {
     const at = tenMinutesOf(now);
     const key = `${sessionId} ${at}`;
     const row = rows.get(key) ?? { account_id: accountId, session_id: sessionId, at, ...nothingDone };
-    rows.set(key, { ...row, [counted]: row[counted] + 1 });
+    rows.set(key, { ...row, [counted]: row[counted] + count });
   }
   await addActivity.run(tx, [...rows.values()]);
 }

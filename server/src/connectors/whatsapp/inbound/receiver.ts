@@ -74,8 +74,8 @@ export class Receiver {
 
   async stop(): Promise<void> {
     const { log } = this.#session.host;
-    this.#undecrypted.stop();
     await this.#incoming.stop();
+    await this.#undecrypted.stop();
     this.#heldReceipts.stop();
     await this.#journal.stop().catch((error) => log.warn({ err: error }, 'failed to acknowledge journal entries'));
   }

@@ -8,6 +8,7 @@ import { reasonOf } from './decryptionErrors.ts';
 import type { Attributes, Failure, Journal } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import { isViewOnce } from './placeholders.ts';
+import { UnreadableCounts } from './unreadableCounts.ts';
 
 const PREFIX = 'awaited/';
 /** Time for the sender or the phone to send a message again. */
@@ -57,6 +58,7 @@ export class Undecrypted {
   /** Entries by their store keys. */
   readonly #entries = new Map<string, Entry>();
   readonly #settled = new Set<string>();
+  readonly #counts: UnreadableCounts;
   #openedAt: number | undefined;
   #cancelTimer = () => {};
 
@@ -64,6 +66,7 @@ export class Undecrypted {
     const { link, host } = session;
     this.#session = session;
     this.#reader = reader;
+    this.#counts = new UnreadableCounts(host);
     journal.on('failed', (failure) => this.#onFailure(failure));
     link.on('open', () => {
       this.#openedAt = host.clock.now();
@@ -84,8 +87,9 @@ export class Undecrypted {
     }
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#cancelTimer();
+    await this.#counts.stop();
   }
 
   /** Looks at a stanza before Baileys reads it. */
@@ -159,8 +163,7 @@ export class Undecrypted {
     const isFull = waiting.length >= WAITING || ofSender >= WAITING_OF_SENDER;
     if (known === undefined && (isFull || JSON.stringify(attrs).length > ATTRIBUTES_CHARACTERS)) {
       this.#remember(key);
-      this.#logFailure(entry);
-      void this.#session.reporter.report(this.#unreadable(entry));
+      void this.#counts.add(reason, isShown);
       return;
     }
     this.#entries.set(key, entry);
@@ -206,17 +209,18 @@ export class Undecrypted {
     if (entry.isPlaced || entry.hasArrived || this.#entries.get(key) !== entry) return;
     const { reporter, host } = this.#session;
     entry.isPlaced = true;
-    this.#logFailure(entry);
+    const { reason, isShown } = entry;
     try {
-      if (!entry.isShown || !this.#mayPlace(entry)) {
+      if (!isShown || !this.#mayPlace(entry)) {
         this.#entries.delete(key);
         this.#remember(key);
-        await reporter.require(this.#unreadable(entry));
-        return this.#write(key, null);
+        if (await this.#counts.add(reason, isShown)) this.#write(key, null);
+        return;
       }
+      host.log.warn({ message: entry.attrs['id'], reason }, 'failed to decrypt a message; giving up');
       const event = await this.#readAwaited(entry);
-      if (!entry.hasArrived)
-        await reporter.require(event === undefined ? this.#unreadable(entry) : { ...event, unreadable: entry.reason });
+      if (!entry.hasArrived && event !== undefined) await reporter.require({ ...event, unreadable: reason });
+      else if (!entry.hasArrived && !(await this.#counts.add(reason, isShown))) return;
       if (this.#entries.has(key)) this.#write(key, entry);
     } catch (error) {
       host.log.warn({ err: error, message: entry.attrs['id'] }, 'failed to show that a message could not be decrypted');
@@ -262,15 +266,6 @@ export class Undecrypted {
       this.#session.host.log.debug({ err: error, message: attrs['id'] }, 'failed to find the chat of a message');
       return undefined;
     }
-  }
-
-  #logFailure({ attrs, reason }: Entry): void {
-    this.#session.host.log.warn({ message: attrs['id'], reason }, 'failed to decrypt a message; giving up');
-  }
-
-  /** Returns the report of a message without a placeholder. */
-  #unreadable({ reason, isShown }: Entry): NetworkEvent {
-    return { type: 'unreadable', reason, isMessage: isShown };
   }
 
   #write(key: string, entry: Entry | null): void {
