@@ -21,7 +21,7 @@ import { peopleReports } from './people/peopleInbox.ts';
 import { withTextLimits } from './reportLimits.ts';
 import type { Report, ReportHandler, ReportHandlers, ReportType } from './reports.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
-import { type Assessment, storeRisk } from './standing/sessionRisk.ts';
+import { type Assessment, countInMetrics, storeRisk, unreadableMessages } from './standing/sessionRisk.ts';
 import { standingReports } from './standing/standingInbox.ts';
 import type { NewRow, SessionRef } from './store.ts';
 
@@ -102,8 +102,7 @@ export function createInbox({
       else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
       else if (event.type === 'label_removed')
         await removeLabel({ deletions: options.deletions, database }, session, event.networkId);
-      else if (event.type === 'unreadable' && !event.isMessage)
-        return; // only metrics count it
+      else if (event.type === 'unreadable' && unreadableMessages(event) === 0) countInMetrics(options.metrics, event);
       else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);

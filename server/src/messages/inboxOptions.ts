@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import type { Deletions } from '../jobs/deletions.ts';
 import type { Media } from '../media/media.ts';
+import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Emit } from '../webhooks/log/emit.ts';
 
@@ -14,4 +15,5 @@ export interface InboxOptions {
   readonly newId: NewId;
   readonly emit: Emit;
   readonly deletions: Deletions;
+  readonly metrics: Pick<Metrics, 'unreadable'>;
 }

@@ -1,7 +1,6 @@
 import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { UnreadableReason } from '../events/networkTypes.ts';
-import { nothingDone } from '../messages/standing/sessionRisk.ts';
+import { nothingDone, unreadableMessages } from '../messages/standing/sessionRisk.ts';
 
 const MINUTE_MS = 60_000;
 /** Chats that are remembered until they are stored. Beyond, new ones count again with their next message. */
@@ -74,7 +73,7 @@ export class SessionActivity {
 
   onEvent(event: NetworkEvent): void {
     if (event.type === 'warned' || event.type === 'standing' || isWarning(event)) this.#hasNews = true;
-    if (unreadableReasonOf(event) !== undefined) this.#hasNews = true; // stored already
+    if (unreadableMessages(event) > 0) this.#hasNews = true; // stored already
     if (event.type === 'message' && event.chat.type === 'direct' && event.isOwn !== true)
       keep(this.#answered, event.chat.id, event.timestamp);
     if (event.type !== 'receipt' || event.status !== 'failed') return;
@@ -126,9 +125,3 @@ function keep(chats: Map<string, number>, chat: string, at: number): void {
 
 /** Whether a message failed for a reason that comes before a restriction of the number. */
 export const isWarning = (event: NetworkEvent): boolean => event.type === 'receipt' && event.warning !== undefined;
-
-/** Returns why something that was received could not be read; undefined if the event is not about that. */
-export function unreadableReasonOf(event: NetworkEvent): UnreadableReason | undefined {
-  if (event.type === 'unreadable') return event.reason;
-  return event.type === 'message' ? event.unreadable : undefined;
-}

@@ -17,13 +17,12 @@ import type { Inbox } from '../messages/inbox.ts';
 import { statedFacts } from '../messages/mediaFacts.ts';
 import { readUndelivered } from '../messages/messages/outgoing.ts';
 import { lastIncoming, type SessionRef } from '../messages/store.ts';
-import type { Metrics } from '../metrics.ts';
 import { callbackDirectoryOf } from './callbackDirectory.ts';
 import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { type Options, readOptions, secretsOf } from './options.ts';
-import { isWarning, unreadableReasonOf } from './sessionActivity.ts';
+import { isWarning } from './sessionActivity.ts';
 import type { SessionHealth } from './sessionHealth.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
@@ -39,7 +38,6 @@ export interface HostOptions {
   readonly publicUrl: URL | undefined;
   /** See `SessionHost.scope`. */
   readonly scopeOf: (accountId: string) => string;
-  readonly metrics: Pick<Metrics, 'unreadable'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -90,8 +88,6 @@ export class SessionHosts {
     // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
-    const unreadable = unreadableReasonOf(event);
-    if (unreadable !== undefined) this.#options.metrics.unreadable.inc({ reason: unreadable }, event.type === 'unreadable' ? (event.count ?? 1) : 1);
     state.activity.onEvent(event);
     if (ABOUT_RISK.has(event.type) || isWarning(event)) void this.#health.review(state);
     state.lastEventAt = clock.now();

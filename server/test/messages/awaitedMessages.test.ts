@@ -255,12 +255,14 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     const { call, clock, sessionId, metrics } = await setUp(test);
     const before = await metrics();
     assert.match(before, /^switchboard_unreadable_messages_total\{reason="no_session"\} 0$/m);
-    for (const isMessage of [true, false]) await report({ type: 'unreadable', reason: 'no_session', isMessage });
+    await report({ type: 'unreadable', reason: 'no_session', isMessage: true });
+    await report({ type: 'unreadable', reason: 'no_session', isMessage: false, count: 3 });
+    await report({ type: 'unreadable', reason: 'no_session', isMessage: true, count: 4 });
     const placeholder = message(randomUUID(), AWAITED, { unreadable: 'no_session' });
     await report(placeholder);
     // No time has passed, so what the session keeps in memory is not stored yet.
     const { health } = (await call('GET', `/sessions/${sessionId}`)).body;
-    assert.equal(health.lastDay.unreadable, 2);
+    assert.equal(health.lastDay.unreadable, 6);
     assert.deepEqual(
       [health.risk, health.reasons],
       [
@@ -269,16 +271,21 @@ describeOnEachDatabase('an awaited message', (newHome) => {
           {
             code: 'unreadable',
             risk: 'low',
-            message: '2 received messages could not be decrypted within the last day.',
+            message: '6 received messages could not be decrypted within the last day.',
           },
         ],
       ],
     );
-    const after = await passUntil(clock, metrics, (all) => all.includes('{reason="no_session"} 3'));
-    assert.match(after, /^switchboard_unreadable_messages_total\{reason="no_session"\} 3$/m);
     await report(placeholder);
+    await report({ type: 'unreadable', reason: 'no_pre_key', isMessage: false });
+    const after = await passUntil(clock, metrics, (all) => all.includes('{reason="no_pre_key"} 1'));
+    assert.match(
+      after,
+      /^switchboard_unreadable_messages_total\{reason="no_session"\} 9$/m,
+      'a repeated one counts once',
+    );
     await report(message(randomUUID(), AWAITED));
     const again = (await call('GET', `/sessions/${sessionId}`)).body.health.lastDay.unreadable;
-    assert.equal(again, 2, 'neither a repeated report nor a message that may still come counts');
+    assert.equal(again, 6, 'neither a repeated report nor a message that may still come counts');
   });
 });

@@ -60,12 +60,13 @@ async function findReplied(
 
 /** Stores a message that the session received, or that its own number sent from another device, with its event. */
 async function storeReceived(
-  { media, clock, newId, emit }: InboxOptions,
+  options: InboxOptions,
   tx: Tx,
   session: SessionRef,
   event: Report<'message'>,
   file: StoredMedia | undefined,
 ): Promise<void> {
+  const { media, clock, newId, emit } = options;
   const { accountId, sessionId } = session;
   const own = await findSession(tx, session);
   if (own === undefined) return;
@@ -111,7 +112,7 @@ async function storeReceived(
   });
   const [isNew] = await storeMessages(tx, [row]);
   const replaced = isNew ? undefined : await replaceAwaited(tx, session, row);
-  if (isNew && event.unreadable !== undefined) countUnreadable(tx, session, now);
+  if (isNew && event.unreadable !== undefined) countUnreadable(options, tx, session, event);
   if (!isNew && replaced === undefined) return moveLocation({ emit }, tx, session, event);
   const messageId = replaced?.message_id ?? row.message_id;
   const conversation = `${sessionId}/${chatId}`;

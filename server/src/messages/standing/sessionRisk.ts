@@ -101,9 +101,30 @@ export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: n
   );
 }
 
-/** Counts messages that could not be decrypted, in the transaction of their report. */
-export function countUnreadable(tx: Tx, { accountId, sessionId }: SessionRef, now: number, count = 1): void {
-  tx.writeLater(addCounts, { accountId, sessionId, counted: 'unreadable', count, now });
+/**
+ * Returns the messages that a report adds to the unreadable ones of its session. Reactions and the like add none: only
+ * metrics count them.
+ */
+export function unreadableMessages(event: NetworkEvent): number {
+  if (event.type === 'unreadable') return event.isMessage ? (event.count ?? 1) : 0;
+  return event.type === 'message' && event.unreadable !== undefined ? 1 : 0;
+}
+
+/** Counts what could not be decrypted, in the transaction of its report, which must not be a repeated one. */
+export function countUnreadable(
+  { clock, metrics }: Pick<InboxOptions, 'clock' | 'metrics'>,
+  tx: Tx,
+  { accountId, sessionId }: SessionRef,
+  event: NetworkEvent,
+): void {
+  const count = unreadableMessages(event);
+  if (count > 0) tx.writeLater(addCounts, { accountId, sessionId, counted: 'unreadable', count, now: clock.now() });
+  tx.afterCommit(() => countInMetrics(metrics, event));
+}
+
+export function countInMetrics({ unreadable }: InboxOptions['metrics'], event: NetworkEvent): void {
+  if (event.type === 'unreadable') unreadable.inc({ reason: event.reason }, event.count ?? 1);
+  else if (event.type === 'message' && event.unreadable !== undefined) unreadable.inc({ reason: event.unreadable });
 }
 
 interface Count extends SessionRef {

@@ -11,7 +11,5 @@ export const standingReports: ReportHandlers<StandingReport> = {
   template_updated: storeTemplateState,
   standing: (_, tx, session, event) => storeStanding(tx, session, event),
   warned: ({ clock }, tx, session, { warning }) => storeWarnings(tx, [{ ...session, warning }], clock.now()),
-  unreadable: async ({ clock }, tx, session, { isMessage, count }) => {
-    if (isMessage) countUnreadable(tx, session, clock.now(), count);
-  },
+  unreadable: async (options, tx, session, event) => countUnreadable(options, tx, session, event),
 };

@@ -114,6 +114,14 @@ describe('the activity of a session', () => {
     assert.equal(activity.take(), undefined);
   });
 
+  it('is there once a received message could not be read, but not for other stanzas', () => {
+    const activity = new SessionActivity();
+    activity.onEvent({ type: 'unreadable', reason: 'sealed_change', isMessage: false });
+    assert.equal(activity.take(), undefined);
+    activity.onEvent({ type: 'unreadable', reason: 'no_session', isMessage: true });
+    assert.equal(activity.take()?.sent, 0);
+  });
+
   it('puts back what could not be stored', () => {
     const activity = new SessionActivity();
     activity.onSent(ANN, START);
