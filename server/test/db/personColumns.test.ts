@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { Deletions } from '../../src/jobs/deletions.ts';
 import { createLog } from '../../src/log.ts';
 import { Identities } from '../../src/messages/identities/identities.ts';
-import { personColumns } from '../../src/messages/identities/personColumns.ts';
+import { MAX_FILTERED_CHATS, MAX_RECIPIENTS, personColumns } from '../../src/messages/identities/personColumns.ts';
 import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
 import { OutgoingProgress } from '../../src/messages/messages/outgoingProgress.ts';
 import { newHome } from '../support/databases/databases.ts';
@@ -63,6 +63,7 @@ async function insertRows(database: Database, columns: readonly Column[], digits
     if (name === 'receipt')
       return JSON.stringify({ status: 'read', isEarly: true, chat: { type: 'direct', id: digits } });
     if (name === 'conversation') return `${SESSION.sessionId}/${digits}`;
+    if (name === 'filters') return JSON.stringify({ chats: [digits] });
     if (follows?.by === 'json') return JSON.stringify([digits]);
     if (follows !== undefined && follows.by !== 'nothing') return digits;
     const isOfAll = ['account_id', 'session_id', 'webhook_id', 'group_id'].includes(name);
@@ -144,5 +145,44 @@ it('keeps a real number in the lists that people wrote', async (test) => {
     select (select allowed_recipients from api_keys) as recipients, (select filters from webhooks) as filters,
       (select audience from statuses) as audience`.execute(database.reader.kysely);
   const both = JSON.stringify([FORMER, NUMBER]);
-  assert.deepEqual({ ...rows[0] }, { recipients: both, filters: both, audience: JSON.stringify([NUMBER]) });
+  assert.deepEqual(
+    { ...rows[0] },
+    { recipients: both, filters: `{"chats":${both}}`, audience: JSON.stringify([NUMBER]) },
+  );
+});
+
+it('changes only the lists of people, and not beyond their maximum lengths', async (test) => {
+  const { database, columns } = await open(test);
+  await insertRows(database, columns, FORMER);
+  const others = (count: number) => Array.from({ length: count }, (_, index) => `49170${1_000_000 + index}`);
+  const [recipients, chats] = [others(MAX_RECIPIENTS - 1), others(MAX_FILTERED_CHATS - 2)];
+  const filters = {
+    chats: [FORMER, ...chats],
+    ignoredChats: [FORMER, ...chats, '4930*'],
+    adIds: [FORMER, PLACEHOLDER],
+  };
+  await database.commit(async ({ kysely }) => {
+    await kysely
+      .updateTable('api_keys')
+      .set({ allowed_recipients: JSON.stringify([FORMER, ...recipients]) })
+      .execute();
+    await kysely
+      .updateTable('webhooks')
+      .set({ filters: JSON.stringify(filters) })
+      .execute();
+  });
+  await identify(database, FORMER);
+  await identify(database, FORMER); // networks repeat the report
+  await identify(database, PLACEHOLDER);
+  const read = async (table: 'api_keys' | 'webhooks', column: string) => {
+    const { rows } = await sql<{ json: string }>`
+      select ${sql.ref(column)} as json from ${sql.table(table)}`.execute(database.reader.kysely);
+    return JSON.parse(rows[0]?.json ?? '');
+  };
+  assert.deepEqual(await read('api_keys', 'allowed_recipients'), [NUMBER, ...recipients]);
+  assert.deepEqual(await read('webhooks', 'filters'), {
+    chats: [FORMER, ...chats, NUMBER],
+    ignoredChats: [NUMBER, ...chats, '4930*'],
+    adIds: [FORMER, PLACEHOLDER],
+  });
 });

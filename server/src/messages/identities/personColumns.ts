@@ -5,6 +5,10 @@ import { unindexed } from '../../db/query.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { Person } from './personRows.ts';
 
+/** Maximum number of recipients of an API key, and of chats in a list of webhook filters. */
+export const MAX_RECIPIENTS = 200;
+export const MAX_FILTERED_CHATS = 100;
+
 /** How a column with digits of people follows when a hidden number becomes known. */
 type Follows =
   /**
@@ -14,14 +18,21 @@ type Follows =
   | { readonly by: 'key'; readonly others: readonly string[] }
   /**
    * JSON with the digits as strings, in few rows of the account or of the session. Lists that a person wrote keep a
-   * real number or a user id next to the current one, because callers go on to use it. A user id is never replaced by
-   * the number, which can pass to another person.
+   * real number or a user id next to the current one, because callers go on to use it. In a full list, the current one
+   * takes its place. A user id is never replaced by the number, which can pass to another person.
    */
-  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session'; readonly isWritten?: true }
+  | {
+      readonly by: 'json';
+      readonly key: string;
+      readonly of: 'account' | 'session';
+      /** Lists that a person wrote, with their maximum lengths. The name is empty if the JSON is the list. */
+      readonly written?: Readonly<Record<string, number>>;
+    }
   /** Other code in this room merges or moves the rows. */
   | { readonly by: 'code' }
   | { readonly by: 'nothing'; readonly reason: string };
 
+const FILTERS = { chats: MAX_FILTERED_CHATS, ignoredChats: MAX_FILTERED_CHATS, senders: MAX_FILTERED_CHATS };
 const AS_REPORTED = 'it repeats what a network or a person wrote';
 const AS_EMITTED = 'events are history, and are not sent again';
 const OWN = 'the number of the session itself, which is never hidden';
@@ -64,8 +75,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
     content: { by: 'nothing', reason: AS_REPORTED },
   },
   // Keys that may write to the person still may, and filters go on, as soon as they are read again.
-  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', isWritten: true } },
-  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', isWritten: true } },
+  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', written: { '': MAX_RECIPIENTS } } },
+  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', written: FILTERS } },
   deliveries: { conversation: { by: 'code' } },
   events: {
     conversation: { by: 'nothing', reason: AS_EMITTED },
@@ -118,17 +129,18 @@ async function moveKeyed(
 async function replaceInJson(
   { kysely }: Tx,
   { accountId, sessionId, placeholder, phoneNumber, change }: Person,
-  { table, column, key, of, isWritten }: Column & Extract<Follows, { by: 'json' }>,
+  { table, column, key, of, written }: Column & Extract<Follows, { by: 'json' }>,
 ): Promise<boolean> {
   const [name, json, id] = [sql.table(table), sql.ref(column), sql.ref(key)];
-  const { previousUserId: formerId = placeholder, userId } = isWritten ? (change ?? {}) : {};
-  const isKept = isWritten && !isPlaceholder(placeholder);
-  const current = (isWritten && isPlaceholder(phoneNumber) ? userId : undefined) ?? phoneNumber;
-  const followed = (_: string, value: unknown) => {
-    if (!isKept && value === placeholder) return current;
-    if (!isWritten || !Array.isArray(value)) return value;
-    const list = isKept ? listWith(value, placeholder, current) : value;
-    return userId === undefined ? list : listWith(list, formerId, userId);
+  const { previousUserId: formerId = placeholder, userId } = written ? (change ?? {}) : {};
+  const isKept = !isPlaceholder(placeholder);
+  const current = (written && isPlaceholder(phoneNumber) ? userId : undefined) ?? phoneNumber;
+  const followed = (name: string, value: unknown) => {
+    if (written === undefined) return value === placeholder ? current : value;
+    const limit = written[name];
+    if (limit === undefined || !Array.isArray(value)) return value;
+    const list = listWith(value, placeholder, current, isKept ? limit : 0);
+    return userId === undefined ? list : listWith(list, formerId, userId, limit);
   };
   const isOfOwner = of === 'account' ? sql`account_id = ${accountId}` : sql`session_id = ${sessionId}`;
   const { rows } = await sql<{ id: string; json: string }>`
@@ -144,5 +156,9 @@ async function replaceInJson(
   return areReplaced;
 }
 
-const listWith = (list: readonly unknown[], former: string, current: string) =>
-  list.includes(former) && !list.includes(current) ? [...list, current] : list;
+/** Adds the current id of a person next to the former one. A list that has no room gets it in place of that. */
+function listWith(list: readonly unknown[], former: string, current: string, limit: number): readonly unknown[] {
+  if (!list.includes(former) || (limit > 0 && list.includes(current))) return list;
+  if (list.length < limit) return [...list, current];
+  return [...new Set(list.map((value) => (value === former ? current : value)))];
+}

@@ -6,6 +6,7 @@ import { AppError, type FieldError } from '../../errors.ts';
 import { boolean, list, oneOf, optional, orNull } from '../../invoke/input/fields.ts';
 import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
+import { MAX_RECIPIENTS } from '../../messages/identities/personColumns.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
 
@@ -24,7 +25,10 @@ export const limitInput = {
   ),
   allowedRecipients: optional(
     orNull(
-      Type.Array(Type.String({ ...ref('chats'), ...typed, maxLength: PERSON_LENGTH }), { minItems: 1, maxItems: 200 }),
+      Type.Array(Type.String({ ...ref('chats'), ...typed, maxLength: PERSON_LENGTH }), {
+        minItems: 1,
+        maxItems: MAX_RECIPIENTS,
+      }),
       'Sends only to these phone numbers, user ids (`DE.999888`), groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.',
     ),
   ),

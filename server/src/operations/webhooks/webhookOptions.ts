@@ -8,6 +8,7 @@ import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../
 import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
+import { MAX_FILTERED_CHATS } from '../../messages/identities/personColumns.ts';
 import type { WebhookFilters } from '../../webhooks/log/filters.ts';
 
 /* How a webhook selects events and delivers them, besides its URL and event types. */
@@ -16,7 +17,7 @@ const ChatPatterns = (description: string) =>
   optional(
     list(Type.String({ ...ref('chats'), ...typed, minLength: 1, maxLength: PERSON_LENGTH }), description, {
       minItems: 1,
-      maxItems: 100,
+      maxItems: MAX_FILTERED_CHATS,
     }),
   );
 
