@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import type { Store } from '../../src/db/dialect.ts';
@@ -427,25 +428,36 @@ describeOnEachDatabase('an upgrade to schema 45', (_, database) => {
   it('keeps chats findable by the ads of their messages', async (test) => {
     const store = openStore(test, await emptyHome(database));
     await migrateBefore(store, 45);
-    const tx = await store.begin();
-    for (const [id, ad] of [
-      ['msg_1', "'7'"],
-      ['msg_2', "'7'"],
-      ['msg_3', 'null'],
-    ])
-      await tx.connection.query(
-        `insert into messages (account_id, message_id, session_id, chat_id, network_id, direction, type, from_number,
-          to_id, body, status, timestamp, created_at, ad_id) values ('acc_1', '${id}', 'ses_1', '1', '${id}', 'incoming', 'text', '1', '2',
-          'hello', 'read', 1, 1, ${ad})`,
-        [],
-      );
-    await tx.commit();
+    const insert = async (...messages: readonly [id: string, ad: string][]) => {
+      const tx = await store.begin();
+      for (const [id, ad] of messages)
+        await tx.connection.query(
+          `insert into messages (account_id, message_id, session_id, chat_id, network_id, direction, type, from_number,
+            to_id, body, status, timestamp, created_at, ad_id) values ('acc_1', '${id}', 'ses_1', '1', '${id}',
+            'incoming', 'text', '1', '2', 'hello', 'read', 1, 1, ${ad})`,
+          [],
+        );
+      await tx.commit();
+    };
+    await insert(['msg_1', "'7'"], ['msg_2', "'7'"], ['msg_3', 'null']);
     const upgrades = migrations.flatMap(({ version }) => (version < 45 ? [] : [version]));
     assert.deepEqual(await migrate(store, Date.now), upgrades);
     const ads = await store.reader.kysely.selectFrom('chat_ads').selectAll().execute();
     assert.deepEqual(
       ads.map(({ account_id, session_id, chat_id, ad_id }) => [account_id, session_id, chat_id, ad_id]),
       [['acc_1', 'ses_1', '1', '7']],
+    );
+    // A node of the previous release stores a message, and the documented statement adds its ad.
+    await insert(['msg_4', "'8'"], ['msg_5', "'7'"]);
+    const guide = await readFile(new URL('../../../docs/upgrade.md', import.meta.url), 'utf8');
+    const statement = /```sql\n(insert into chat_ads [^;]+);/.exec(guide)?.[1] ?? assert.fail();
+    const tx = await store.begin();
+    await tx.connection.query(statement, []);
+    await tx.commit();
+    const all = await store.reader.kysely.selectFrom('chat_ads').select('ad_id').orderBy('ad_id').execute();
+    assert.deepEqual(
+      all.map(({ ad_id }) => ad_id),
+      ['7', '8'],
     );
   });
 });
