@@ -37,6 +37,11 @@ export async function readRows<T, P extends { readonly cursor?: string }>(
   return found;
 }
 
+interface Again<T> {
+  readonly everyMs?: number | false;
+  readonly isFinal?: (rows: readonly T[]) => boolean;
+}
+
 /**
  * Reads a list of the API page by page.
  *
@@ -44,19 +49,26 @@ export async function readRows<T, P extends { readonly cursor?: string }>(
  * const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
  * ```
  *
- * @param options.everyMs interval of reading again what has been read, for lists that change without an event
+ * @param options.everyMs interval of reading again what has been read, for lists that change without an event. With
+ * several pages it grows, so that the server gets one request per interval.
+ * @param options.isFinal whether the whole list can no longer change, so that it is not read again
  */
 export function usePaged<T>(
   key: QueryKey,
   read: (page: { limit: number; cursor?: string }) => Promise<PageOf<T>>,
-  { everyMs = false }: { readonly everyMs?: number | false } = {},
+  { everyMs = false, isFinal = () => false }: Again<T> = {},
 ) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'pages'],
     queryFn: ({ pageParam }) => readRows(read, { limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
-    refetchInterval: everyMs,
+    refetchInterval: ({ state: { data } }) => {
+      const { pages = [] } = data ?? {};
+      if (everyMs === false) return false;
+      const isWhole = pages.at(-1)?.nextCursor === null;
+      return isWhole && isFinal(pages.flatMap(({ data: rows }) => rows)) ? false : everyMs * Math.max(1, pages.length);
+    },
   });
   return {
     data: query.data,

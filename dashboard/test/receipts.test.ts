@@ -44,6 +44,26 @@ describe('receipts of a message', async () => {
     assert.equal(await rows.count(), 2);
   });
 
+  it('are not read again once everyone has read the message', async (test) => {
+    const { page, simulate, rows, messageId } = await openDetails(test);
+    await page.clock.install();
+    await simulate({ action: 'receipt', from: FRIEND, messageId, status: 'read' });
+    let reads = 0;
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname.endsWith('/receipts')) reads++;
+    });
+    await page.reload();
+    const bubble = page.getByRole('article').filter({ hasText: 'Good morning' });
+    await bubble.hover();
+    await bubble.getByRole('button', { name: 'Message actions' }).click();
+    await page.getByRole('menuitem', { name: 'Details' }).click();
+    await rows.nth(1).locator('time').nth(1).waitFor();
+    const before = reads;
+    await page.clock.runFor(60_000);
+    await page.getByRole('dialog').getByText('Receipts', { exact: true }).waitFor();
+    assert.equal(reads, before);
+  });
+
   it('come in pages, and with those that no event reports', async (test) => {
     const at = '2026-07-01T12:00:00.000Z';
     const numbers = Array.from({ length: 101 }, (_, index) => `4917000${10_000 + index}`);

@@ -1,4 +1,5 @@
 import type { Message } from '@switchboard/sdk/api';
+import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { MoreFailed } from '../../components/page/more.tsx';
@@ -13,17 +14,35 @@ import { messageStrings } from '../../strings/chats.ts';
 const EVERY_MS = 5000;
 const NUMBER = 'py-1.5 pl-4 text-right whitespace-nowrap text-ink-faint';
 
-/** The people who received and read a sent message, and when. */
-export function Receipts({
-  message: { messageId },
-  nameOf,
-}: {
-  readonly message: Pick<Message, 'messageId'>;
+interface ReceiptsProps {
+  readonly message: Pick<Message, 'messageId' | 'from' | 'chatId' | 'groupId'>;
   readonly nameOf: NameOf;
-}) {
+}
+
+type Receipt = Awaited<ReturnType<typeof api.messages.receipts>>['data'][number];
+
+/** Returns the people who can read a message; undefined while they are unknown. */
+function useRecipients({ from, chatId, groupId }: ReceiptsProps['message']): readonly string[] | undefined {
+  const { data: group } = useQuery({
+    queryKey: ['groups', groupId],
+    queryFn: () => api.groups.get({ groupId: groupId ?? '' }),
+    enabled: groupId !== undefined,
+  });
+  if (groupId === undefined) return [chatId];
+  return group?.participants.flatMap(({ phoneNumber }) => (phoneNumber === from ? [] : [phoneNumber]));
+}
+
+/** The people who received and read a sent message, and when. */
+export function Receipts({ message, nameOf }: ReceiptsProps) {
+  const { messageId } = message;
   const strings = messageStrings.receipts;
   const read = (page: { limit: number; cursor?: string }) => api.messages.receipts({ messageId, ...page });
-  const list = usePaged(['messages', messageId, 'receipts'], read, { everyMs: EVERY_MS });
+  const recipients = useRecipients(message);
+  const isFinal = (rows: readonly Receipt[]) => {
+    const readers = new Set(rows.flatMap(({ phoneNumber, readAt }) => (readAt === null ? [] : [phoneNumber])));
+    return readers.size === rows.length && recipients?.every((number) => readers.has(number)) === true;
+  };
+  const list = usePaged(['messages', messageId, 'receipts'], read, { everyMs: EVERY_MS, isFinal });
   return (
     <section aria-label={strings.title}>
       <h3 className="mb-1 text-sm font-medium">{strings.title}</h3>
