@@ -33,6 +33,11 @@ describe('chats that came through ads', async () => {
     await page.getByLabel('Ad ID').fill(AD);
     await page.keyboard.press('Enter');
     await page.getByRole('list', { name: 'Chats' }).getByText('Is the tea fresh?').waitFor();
+    const filters = page.locator('summary', { hasText: 'Filters' });
+    await filters.click();
+    await page.getByLabel('Ad ID').waitFor({ state: 'hidden' });
+    await filters.getByText(`From ad ${AD}`).waitFor();
+    await assertAccessible(page);
     await page.reload();
     await chats.first().click();
     await page.getByRole('article').getByText('Is the tea fresh?').waitFor();

@@ -56,6 +56,8 @@ export const chatStrings = {
   results: 'Search results',
   adFilter: {
     title: 'Filters',
+    active: 'From ads',
+    activeAd: (adId: string) => `From ad ${adId}`,
     ads: 'Ads',
     options: [
       ['', 'All chats'],

@@ -15,7 +15,10 @@ export function AdFilter({ value: { ads, adId }, onChange }: AdFilterProps) {
   const ad = useCommittedInput(adId ?? '', (text) => onChange({ ads, adId: text.trim() || undefined }));
   return (
     <details open={ads} className="border-b border-line px-3 py-2">
-      <summary className="text-sm text-ink-soft">{strings.title}</summary>
+      <summary className="text-sm text-ink-soft">
+        {strings.title}
+        {ads && <span className="ml-2 font-medium text-ink">{adId ? strings.activeAd(adId) : strings.active}</span>}
+      </summary>
       <div className="mt-2 grid grid-cols-1 gap-3 pb-1">
         <SelectField
           label={strings.ads}
