@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 import { invalidField } from '../../errors.ts';
-import { boolean, integer, list, object, oneOf, optional, string } from '../../invoke/input/fields.ts';
+import { boolean, integer, list, object, oneOf, optional, string, time } from '../../invoke/input/fields.ts';
 import type { Operation } from '../../invoke/operation.ts';
 
 /*
@@ -177,7 +177,7 @@ const additions: Readonly<Record<string, Additions>> = {
         fields: {
           archived: optional(Type.Boolean()),
           pinned: optional(Type.Boolean()),
-          mutedUntil: optional(string('A time in ISO 8601, or `off`.')),
+          mutedUntil: optional(Type.Union([time(), oneOf(['off'])])),
         },
         inputOf: ({ mutedUntil, ...input }) => ({
           ...input,
