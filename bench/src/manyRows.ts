@@ -68,6 +68,7 @@ export const smallOperations: readonly string[] = [
   'connectors.list',
   'sessions.create',
   'sessions.connect',
+  'sessions.restart',
   'sessions.logout',
   'sessions.get',
   'sessions.update',

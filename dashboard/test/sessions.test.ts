@@ -164,10 +164,12 @@ describe('sessions pages', async () => {
     await assertUsable(page);
   });
 
-  it('disconnect a session, and log out and delete it after a confirmation', async (test) => {
+  it('restart and disconnect a session, and log out and delete it after a confirmation', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550103', { name: 'Till' });
     await page.goto(`/sessions/${sessionId}`);
+    await page.getByRole('button', { name: 'Restart' }).click();
+    await page.getByText('Session restarted').waitFor();
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByRole('status').getByText('Disconnected', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Connect', exact: true }).click();

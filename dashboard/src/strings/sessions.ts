@@ -59,6 +59,8 @@ export const sessionStrings = {
   connect: 'Connect',
   disconnect: 'Disconnect',
   disconnected: 'Session disconnected',
+  restart: 'Restart',
+  restarted: 'Session restarted',
   logOut: 'Log out',
   logOutTitle: 'Log this session out?',
   logOutHint:

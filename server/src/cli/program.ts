@@ -341,6 +341,14 @@ function addSessions(program: Command, add: Adder): void {
   add(sessions, 'disconnect', 'Take a session offline. It stays linked.', async () => (await load()).disconnectSession)
     .argument(...id)
     .addHelpText('after', examples('switchboard sessions disconnect ses_01M89NJQTNC8M197MCYMZVMRV3'));
+  add(
+    sessions,
+    'restart',
+    'Close and reopen the connection. The session stays linked.',
+    async () => (await load()).restartSession,
+  )
+    .argument(...id)
+    .addHelpText('after', examples('switchboard sessions restart ses_01M89NJQTNC8M197MCYMZVMRV3'));
   add(sessions, 'logout', 'Unlink a session from its phone.', async () => (await load()).logOutSession)
     .argument(...id)
     .addHelpText('after', examples('switchboard sessions logout ses_01M89NJQTNC8M197MCYMZVMRV3'));

@@ -140,6 +140,29 @@ export class Sessions implements LeaseWorker {
     return isLive;
   }
 
+  /**
+   * Closes the session's connection and opens it again, like `connect`. Does nothing more if it has been opened since
+   * the call, so concurrent calls restart it once.
+   * @throws {AppError} `session_state` if the session is not linked, and the errors of `connect`
+   */
+  async restart(session: SessionRef, signal: AbortSignal): Promise<void> {
+    const before = this.#live.stateOf(session)?.connection;
+    await this.#turns.run(session.sessionId, async () => {
+      const { database } = this.#options;
+      if (this.#isStopped) throw new AppError('shutting_down');
+      const state = this.#live.stateOf(session);
+      if (state !== undefined && state.connection !== before) return;
+      const row = await findSession(database.reader, session);
+      if (row === undefined) throw new AppError('not_found', 'The session does not exist');
+      if (row.deleting_at !== null) throw isBeingDeleted(session.sessionId);
+      if (state !== undefined) return this.#reopen(state, row, 'The account restarted the session');
+      if (row.status === 'logged_out' || row.status === 'created')
+        throw new AppError('session_state', `The session is not linked (${row.status}); connect it to link it`);
+      await this.#connect(session);
+    });
+    await this.#attemptOf(session, signal);
+  }
+
   disconnect(session: SessionRef): Promise<void> {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
@@ -321,22 +344,26 @@ export class Sessions implements LeaseWorker {
 
   /** Closes the session and opens it with its present options. Returns whether they have changed since it was opened. */
   async #reopenIfChanged(state: SessionState): Promise<boolean> {
-    const { database, inbox } = this.#options;
-    const row = await findSession(database.reader, state);
+    const row = await findSession(this.#options.database.reader, state);
     if (row === undefined || !this.#haveOptionsChanged(state.openedWith, row)) return false;
+    await this.#reopen(state, row, 'The options of the session changed');
+    return true;
+  }
+
+  /** Closes the session and opens it as `row` states. Queued messages wait. */
+  async #reopen(state: SessionState, row: SessionTable, reason: string): Promise<void> {
     await this.#finishEarlierWork(row);
     const wasConnected = state.isConnected || state.isReturning;
     const connection = await this.#retire(state);
     await connection?.close().catch(() => {});
     this.#requireWritable(state);
-    await inbox.note(state, 'connecting', 'The options of the session changed');
+    await this.#options.inbox.note(state, 'connecting', reason);
     try {
       await this.#open(row, wasConnected);
     } catch (error) {
       await this.#end(state, 'disconnected', reasonOf(error));
       throw error;
     }
-    return true;
   }
 
   #haveOptionsChanged(before: SessionTable, after: SessionTable): boolean {

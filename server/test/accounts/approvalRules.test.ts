@@ -39,6 +39,7 @@ const DECISIONS: Readonly<Record<string, 'held' | 'free' | 'checked' | 'refused'
   'sessions.connect': 'free',
   'sessions.request_pairing_code': 'free',
   'sessions.disconnect': 'free',
+  'sessions.restart': 'free',
   'sessions.logout': 'free',
   'sessions.delete': 'free',
   'messages.preflight': 'free',

@@ -17,6 +17,7 @@ const LAST = [
   'groups.leave',
   'groups.delete',
   'sessions.connect',
+  'sessions.restart',
   'sessions.disconnect',
   'sessions.logout',
   'sessions.delete',

@@ -385,6 +385,7 @@ describe('the operation table', () => {
     await walkTemplates(run, sessionId);
     await run('contacts.profile', `/contacts/${to}/profile?sessionId=${sessionId}`);
 
+    await run('sessions.restart', `${pairedPath}/restart`, {});
     await run('sessions.disconnect', `${pairedPath}/disconnect`, {});
     await run('sessions.logout', `${pairedPath}/logout`, {});
     await run('sessions.delete', pairedPath);

@@ -62,12 +62,20 @@ function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 's
   return (
     <div className="flex flex-wrap gap-2.5">
       {isUp ? (
-        <Button
-          busy={isPending}
-          onClick={() => run(() => api.sessions.disconnect({ sessionId }), sessionStrings.disconnected)}
-        >
-          {sessionStrings.disconnect}
-        </Button>
+        <>
+          <Button
+            busy={isPending}
+            onClick={() => run(() => api.sessions.disconnect({ sessionId }), sessionStrings.disconnected)}
+          >
+            {sessionStrings.disconnect}
+          </Button>
+          <Button
+            busy={isPending}
+            onClick={() => run(() => api.sessions.restart({ sessionId }), sessionStrings.restarted)}
+          >
+            {sessionStrings.restart}
+          </Button>
+        </>
       ) : (
         <Button look="primary" busy={isPending} onClick={() => run(() => api.sessions.connect({ sessionId }))}>
           {sessionStrings.connect}

@@ -75,6 +75,10 @@ export async function disconnectSession(context: Context, sessionId: string): Pr
   showSession(context, await (await context.client()).sessions.disconnect({ sessionId }));
 }
 
+export async function restartSession(context: Context, sessionId: string): Promise<void> {
+  showSession(context, await (await context.client()).sessions.restart({ sessionId }));
+}
+
 export async function logOutSession(context: Context, sessionId: string): Promise<void> {
   showSession(context, await (await context.client()).sessions.logout({ sessionId }));
 }

@@ -26,6 +26,7 @@ export const sessionOperations: readonly Operation[] = [
   sessionConnection.getSessionQr,
   sessionConnection.requestPairingCode,
   sessionConnection.disconnectSession,
+  sessionConnection.restartSession,
   sessionConnection.logoutSession,
   sessions.sessionHistory,
   sessions.deleteSession,

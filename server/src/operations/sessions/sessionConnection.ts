@@ -119,6 +119,27 @@ export const disconnectSession = defineOperation({
   },
 });
 
+export const restartSession = defineOperation({
+  id: 'sessions.restart',
+  route: 'POST /sessions/{sessionId}/restart',
+  approval: 'free',
+  owner: { field: 'sessionId', acquires: true },
+  permission: 'sessions:write',
+  scope: 'sessionId',
+  effect: 'write',
+  isRepeatable: true,
+  summary: 'Restart a session',
+  description:
+    "Close the session's connection and open it again, for example when it seems stuck. The session stays linked to its phone and queued messages wait. Connects a disconnected session; a session that is not linked must be connected instead. Concurrent calls restart it once.",
+  input: sessionInput,
+  output: Session,
+  errors: ['not_found', 'session_state', 'phone_number_in_use', 'not_supported'],
+  async run(ctx, { sessionId }) {
+    await ctx.sessions.restart(ctx.session, ctx.signal());
+    return toSession(ctx, await findSession(ctx, sessionId));
+  },
+});
+
 export const logoutSession = defineOperation({
   id: 'sessions.logout',
   route: 'POST /sessions/{sessionId}/logout',

@@ -78,6 +78,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'sessions.get_qr': ofSession,
   'sessions.request_pairing_code': (side) => ({ ...ofSession(side), phoneNumber: CHAT }),
   'sessions.disconnect': ofSession,
+  'sessions.restart': ofSession,
   'sessions.logout': ofSession,
   'sessions.history': ofSession,
   'sessions.delete': ofSession,
