@@ -138,6 +138,7 @@ export const smallOperations: readonly string[] = [
   'contacts.get',
   'contacts.check',
   'contacts.set_blocked',
+  'contacts.set_name',
   'media.upload',
   'media.delete',
   'media.get',

@@ -66,6 +66,7 @@ const methods = [
   'numberOf',
   'checkNumbers',
   'setBlocked',
+  'saveContact',
   'preflight',
   'requestPairingCode',
   'simulate',

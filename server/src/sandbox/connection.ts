@@ -354,6 +354,11 @@ export class SandboxConnection implements Connection, Phone {
     await this.#blockList.set(phoneNumber, blocked);
   }
 
+  /** The address book is the stored contacts themselves. */
+  async saveContact(): Promise<void> {
+    this.requireOnline();
+  }
+
   async requestHistory(request: HistoryRequest): Promise<void> {
     this.requireOnline();
     await playOlder(this.#host, request);

@@ -62,6 +62,7 @@ const DECISIONS: Readonly<Record<string, 'held' | 'free' | 'checked' | 'refused'
   'labels.delete': 'free',
   'contacts.check': 'free',
   'contacts.set_blocked': 'free',
+  'contacts.set_name': 'free',
   'contacts.follow_presence': 'free',
   'sessions.set_presence': 'free',
   'calls.reject': 'free',

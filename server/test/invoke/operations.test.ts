@@ -268,6 +268,7 @@ describe('the operation table', () => {
     await run('contacts.list', '/contacts');
     await run('contacts.check', `/contacts/check?phoneNumbers=${to},15550000001`);
     await run('contacts.get', `/contacts/${to}?sessionId=${sessionId}`);
+    await run('contacts.set_name', `/contacts/${to}/name`, { sessionId, name: 'Ada Lovelace' });
     await run('contacts.set_blocked', `/contacts/${to}/blocked`, { sessionId, blocked: true });
     const group = await run('groups.create', '/groups', { subject: 'Walk', phoneNumbers: ['491703333333'] });
     await run('groups.list', '/groups');

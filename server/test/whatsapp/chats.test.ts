@@ -310,3 +310,27 @@ it('refuses changes until the phone has shared the key', async () => {
 });
 
 const innerOf = (message: proto.IMessage): proto.IMessage => message.ephemeralMessage?.message ?? message;
+
+it('saves, renames and removes contacts in the address book of the phone', async () => {
+  const { bob } = await written();
+  const path = `/contacts/${bob.number}/name`;
+  const saved = await ok('PUT', path, { ...own, name: '  Bob Builder ' });
+  assert.deepEqual([saved.savedName, saved.name, saved.pushName], ['Bob Builder', 'Bob Builder', 'Bob']);
+  const { value, collection } = await changed('contact', `${bob.number}@s.whatsapp.net`);
+  assert.equal(collection, 'critical_unblock_low');
+  const { fullName, firstName, lidJid, saveOnPrimaryAddressbook } = value.contactAction ?? {};
+  assert.deepEqual([fullName, firstName, lidJid], ['Bob Builder', 'Bob', bob.lidJid]);
+  assert.equal(saveOnPrimaryAddressbook, true);
+  await next('contact.updated', ({ phoneNumber, name }) => phoneNumber === bob.number && name === 'Bob Builder');
+
+  assert.equal((await ok('PUT', path, { ...own, name: 'Robert' })).savedName, 'Robert');
+  await me.stateChanges.waitFor((change) => change.value.contactAction?.fullName === 'Robert');
+  const removed = await ok('PUT', path, { ...own, name: null });
+  assert.deepEqual([removed.savedName, removed.name], [null, 'Bob']);
+  // Without an entry, there is nothing to remove.
+  const before = me.stateChanges.all.length;
+  assert.equal((await ok('PUT', path, { ...own, name: null })).savedName, null);
+  assert.equal(me.stateChanges.all.length, before);
+  // The state still accepts changes after the removal.
+  assert.equal((await ok('PUT', path, { ...own, name: 'Bob again' })).savedName, 'Bob again');
+});

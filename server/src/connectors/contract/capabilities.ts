@@ -18,6 +18,7 @@ export const capabilities = {
   delete_for_everyone: { title: 'Delete an own message for everyone', part: 'remove' },
   check_numbers: { title: 'Check which numbers are on the network', part: 'checkNumbers' },
   block: { title: 'Block a contact', part: 'setBlocked' },
+  save_contacts: { title: "Save contacts in the phone's address book", part: 'saveContact' },
   groups: { title: 'Groups', part: 'groups' },
   group_add_members: { title: 'Add people to a group, without an invite' },
   group_admins: { title: 'Promote and demote group members' },

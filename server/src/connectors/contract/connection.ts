@@ -67,6 +67,8 @@ export interface Connection extends ChatParts {
   /** Returns those of the numbers that are on the network. */
   checkNumbers?(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
   setBlocked?(phoneNumber: string, blocked: boolean): Promise<void>;
+  /** Saves a contact with a known number in the account's address book; null removes it. */
+  saveContact?(phoneNumber: string, name: string | null): Promise<void>;
   /**
    * Requests older messages of a chat, which arrive as `history` later, if the network still has some.
    * @throws {AppError} `rate_limited`

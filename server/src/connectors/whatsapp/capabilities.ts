@@ -24,6 +24,7 @@ export const whatsappCapabilities: readonly Capability[] = [
   'delete_for_everyone',
   'check_numbers',
   'block',
+  'save_contacts',
   'groups',
   'group_add_members',
   'group_admins',

@@ -51,6 +51,7 @@ import { MemberAddresses } from './people/memberAddresses.ts';
 import { OutdatedLids } from './people/outdatedLids.ts';
 import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
+import { createSaveContact } from './people/savedContacts.ts';
 import { Self } from './people/self.ts';
 import { Reporter } from './reporter.ts';
 import type { NetworkSettings, Session } from './session.ts';
@@ -192,6 +193,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     preflight: (messages) => requests.ask((socket) => recipients.forecast(socket, messages)),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
     setBlocked: createSetBlocked(session, recipients),
+    saveContact: createSaveContact(session, recipients, sharedState),
     status: createStatusActions(session, sender),
     channels: createChannelActions(session, sender),
     setPresence: (presence) => ownPresence.set(presence),

@@ -5,7 +5,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { contains } from '../../db/contains.ts';
 import { query } from '../../db/query.ts';
 import type { ContactTable } from '../../db/schema.ts';
-import { noSuch } from '../../errors.ts';
+import { AppError, noSuch } from '../../errors.ts';
 import { userIdFields, userNameOf } from '../../events/parts.ts';
 import {
   boolean,
@@ -24,7 +24,7 @@ import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../../invoke/inp
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { pageInput, pageOf } from '../../invoke/pages.ts';
 import { readSessionPage } from '../../invoke/sessionPages.ts';
-import { blockContact, nameOf } from '../../messages/people/contactChanges.ts';
+import { blockContact, nameOf, saveContact } from '../../messages/people/contactChanges.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { userIdsOf } from '../../messages/userIds.ts';
 import { countLookUps } from '../../sessions/lookUps.ts';
@@ -254,6 +254,61 @@ export const setContactBlocked = defineOperation({
     // The network may have reported only now that it knows the number by another one.
     const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
     await ctx.database.commit((tx) => blockContact(ctx, tx, session, known, input.blocked), session.sessionId);
+    return toContact(await readContact(ctx, session, known));
+  },
+});
+
+const MAX_NAME = 200;
+
+export const setContactName = defineOperation({
+  id: 'contacts.set_name',
+  route: 'PUT /contacts/{phoneNumber}/name',
+  approval: 'free',
+  owner: { field: 'sessionId' },
+  permission: 'contacts:write',
+  scope: 'sessionId',
+  effect: 'write',
+  isRepeatable: true,
+  thirdPartyText: true,
+  uses: ['emit'],
+  summary: 'Save or rename a contact',
+  description:
+    "Save a contact in the account's address book, rename it, or remove it with `null`. The name becomes `savedName`. The contact is not notified.",
+  input: {
+    phoneNumber: PhoneNumberInput('Number of the contact.'),
+    sessionId: OptionalSessionId,
+    name: orNull(
+      Type.String({ minLength: 1, maxLength: MAX_NAME, pattern: '\\S' }),
+      'New name in the address book; null removes the contact from it.',
+    ),
+  },
+  output: Contact,
+  errors: [
+    'not_found',
+    'session_required',
+    'session_not_connected',
+    'session_state',
+    'send_failed',
+    'not_supported',
+    'recipient_not_on_network',
+  ],
+  example: { phoneNumber: '491707654321', name: 'Ada Lovelace' },
+  async run(ctx, input) {
+    const { session } = ctx;
+    const name = input.name?.trim() ?? null;
+    const save = await ctx.liveSessions.part(session, 'saveContact');
+    const knownAs = () => ctx.liveSessions.find(session)?.connection.numberOf?.(input.phoneNumber) ?? input.phoneNumber;
+    if (isPlaceholder(knownAs()))
+      throw new AppError('not_supported', 'A contact who hides the phone number cannot be saved');
+    if (name === null) {
+      const [stored] = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify([knownAs()]) });
+      if (stored === undefined) throw noSuch('contact', input.phoneNumber, 'phoneNumber');
+      if (stored.saved_name === null) return toContact(stored);
+    }
+    await save(input.phoneNumber, name);
+    // The network may have reported only now that it knows the number by another one.
+    const known = knownAs();
+    await ctx.database.commit((tx) => saveContact(ctx, tx, session, known, name), session.sessionId);
     return toContact(await readContact(ctx, session, known));
   },
 });

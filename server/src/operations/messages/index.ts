@@ -67,6 +67,7 @@ export const messageOperations: readonly Operation[] = [
   contacts.getContact,
   contacts.checkContacts,
   contacts.setContactBlocked,
+  contacts.setContactName,
   media.uploadMedia,
   media.getMedia,
   media.deleteMedia,

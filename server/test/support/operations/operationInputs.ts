@@ -160,6 +160,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'contacts.get': ({ sessionId }) => ({ contactId: CHAT, sessionId }),
   'contacts.check': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
   'contacts.set_blocked': (side) => ({ ...ofContact(side), blocked: true }),
+  'contacts.set_name': (side) => ({ ...ofContact(side), name: 'taken over' }),
   'contacts.profile': ofContact,
   'contacts.look_up': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
   'contacts.business_profile': ofContact,
