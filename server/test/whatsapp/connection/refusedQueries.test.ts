@@ -117,4 +117,34 @@ describe('one-time keys', () => {
   });
 });
 
+describe('a look-up of a number', () => {
+  it('that is refused fails the message as rate_limited, and the next one arrives', async (test) => {
+    const { whatsapp } = setting;
+    const { connection } = await linkAsHost(test, whatsapp);
+    const bob = nextPhone(whatsapp, 'Bob');
+    const send = (networkId: string, text: string) =>
+      connection.send({
+        networkId,
+        chat: { type: 'direct', id: bob.number },
+        content: { type: 'text', text },
+        replyTo: null,
+      });
+    whatsapp.faults.limitQueries('usync', 1);
+    await assert.rejects(send('msg_1', 'too early'), { code: 'rate_limited', retryAfterSeconds: 60 });
+    await send('msg_2', 'in time');
+    await bob.messages.waitFor((one) => one.message.extendedTextMessage?.text === 'in time');
+    assert.equal(bob.messages.all.length, 1);
+  });
+
+  it('that is refused fails a status as rate_limited', async (test) => {
+    const { whatsapp } = setting;
+    const { connection } = await linkAsHost(test, whatsapp);
+    const bob = nextPhone(whatsapp, 'Bob');
+    const post = (networkId: string) =>
+      connection.status?.post({ networkId, content: { type: 'text', text: 'hello' }, audience: [bob.number] });
+    whatsapp.faults.limitQueries('usync', 1);
+    await assert.rejects(async () => post('msg_3'), { code: 'rate_limited' });
+  });
+});
+
 it('the fake server recorded no errors', () => assert.deepEqual(setting.whatsapp.troubles, []));

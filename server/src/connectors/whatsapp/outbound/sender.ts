@@ -304,7 +304,7 @@ export class Sender {
       try {
         return await requests.run(socket, () => this.#recipients.require(socket, phoneNumber));
       } catch (error) {
-        if (!(error instanceof LostSocketError) || host.clock.now() > deadline) throw error;
+        if (!(error instanceof LostSocketError) || host.clock.now() > deadline) throw sendFailure(error);
       }
     }
   }

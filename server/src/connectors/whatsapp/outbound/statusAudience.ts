@@ -1,5 +1,6 @@
 import { isPlaceholder } from '../../contract/people.ts';
 import { nameOf } from '../link/credentials.ts';
+import { translateErrors } from '../link/errors.ts';
 import { jidOf, lidOfPlaceholder, MAPPING } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 
@@ -77,22 +78,19 @@ export class StatusAudience {
     return now - (this.#asked.get(number) ?? Number.NEGATIVE_INFINITY) > ASKED_MS;
   }
 
-  /** @throws {AppError} `session_not_connected`, `send_failed` */
+  /** @throws {AppError} `session_not_connected`, `rate_limited`, `send_failed` */
   async #ask(numbers: readonly string[]): Promise<void> {
     const { link, requests, host, baileys } = this.#session;
     // `getLIDsForPNs` of Baileys 7.0.0-rc14 fails when the server answers about a number with another one.
     const query = new baileys.USyncQuery().withLIDProtocol().withContext('background');
     for (const number of numbers) query.withUser(new baileys.USyncUser().withId(jidOf(number)));
     const socket = await link.whenOpen(ASK_MS);
-    await requests.run(
-      socket,
-      async () => {
-        const found = (await socket.executeUSyncQuery(query))?.list ?? [];
-        const pairs = found.flatMap(({ id, lid }) => (typeof lid === 'string' ? [{ pn: id, lid }] : []));
-        await socket.signalRepository.lidMapping.storeLIDPNMappings(pairs);
-      },
-      ASK_MS,
-    );
+    const ask = async () => {
+      const found = (await socket.executeUSyncQuery(query))?.list ?? [];
+      const pairs = found.flatMap(({ id, lid }) => (typeof lid === 'string' ? [{ pn: id, lid }] : []));
+      await socket.signalRepository.lidMapping.storeLIDPNMappings(pairs);
+    };
+    await translateErrors(() => requests.run(socket, ask, ASK_MS));
     this.#remember(numbers, host.clock.now());
   }
 
