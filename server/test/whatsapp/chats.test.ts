@@ -253,7 +253,7 @@ it('ignores a message of a member that claims to set the timer of a group', asyn
 
 it('repeats a change that another device has overtaken', async () => {
   const { bob } = await written();
-  setting.whatsapp.faults.conflictStateChanges(me.number, 2);
+  setting.whatsapp.faults.conflictStateChanges(me.number, 3);
   await ok('PATCH', `/chats/${bob.number}`, { ...own, pinned: true });
   assert.equal((await changed('pin_v1', bob.lidJid)).value.pinAction?.pinned, true);
   // Both sides still understand later changes.
@@ -262,7 +262,7 @@ it('repeats a change that another device has overtaken', async () => {
   await ok('PATCH', `/chats/${bob.number}`, { ...own, archived: true });
   await changed('archive', bob.lidJid);
 
-  setting.whatsapp.faults.conflictStateChanges(me.number, 3);
+  setting.whatsapp.faults.conflictStateChanges(me.number, 4);
   const { status, body } = await setting.call('PATCH', `/chats/${bob.number}`, { ...own, pinned: true });
   assert.deepEqual([status, body.code], [502, 'send_failed']);
   assert.equal((await chatOf(bob)).pinned, false, 'a change that WhatsApp refuses changes nothing here');

@@ -7,7 +7,8 @@ import type { Session } from '../session.ts';
 
 /** Changes that wait for earlier ones, each of which can take as long as a request. */
 const MAX_WAITING = 30;
-const ATTEMPTS = 3;
+/** The first attempt, and three more if another device was faster. */
+const ATTEMPTS = 4;
 const CONFLICT = 409;
 
 /** The error that the server returned for a collection of the state. */
