@@ -124,6 +124,12 @@ export function withinLimits(content: MessageContent): MessageContent {
   };
 }
 
+/**
+ * Returns the content of a message that someone wrote with one of the account's own devices. Such a person came through
+ * no ad, but can send the preview of one.
+ */
+export const ownWithinLimits = ({ referral: _, ...content }: MessageContent): MessageContent => withinLimits(content);
+
 /** A template or buttons in the network's format are kept whole, or not at all. */
 function isSmall<T extends object>(part: T | undefined): part is T {
   return part !== undefined && JSON.stringify(part).length <= PART_CHARACTERS;

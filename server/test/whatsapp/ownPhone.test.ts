@@ -30,6 +30,17 @@ const nowS = () => String(Math.floor(Date.now() / 1000));
 /** An id in the format of phones. */
 const phoneId = () => randomBytes(16).toString('hex').toUpperCase();
 
+it('a message from the phone with the preview of an ad has no referral, and its chat came through no ad', async () => {
+  const { call } = setting;
+  const externalAdReply = { title: 'Sale', sourceUrl: 'https://fb.me/x', sourceId: 'OWN-AD', sourceType: 'ad' };
+  await me.send(bob.number, { extendedTextMessage: { text: 'look at our ad', contextInfo: { externalAdReply } } });
+  const event = await sentElsewhere('look at our ad');
+  assert.equal(event.referral, undefined);
+  assert.equal((await read(event.messageId)).referral, undefined);
+  for (const path of ['/messages?adId=OWN-AD', '/chats?adId=OWN-AD', '/messages?hasReferral=true'])
+    assert.deepEqual((await call('GET', path)).body.data, [], path);
+});
+
 it('a message from the phone is stored as sent, with its content, an event and receipts', async () => {
   const { call } = setting;
   const id = await me.sendText(bob.number, 'from the phone', { id: phoneId() });

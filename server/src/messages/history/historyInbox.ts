@@ -15,6 +15,7 @@ import {
   contentColumn,
   contentOf,
   contentParts,
+  ownWithinLimits,
   type StoredContent,
   searchText,
   withinLimits,
@@ -150,7 +151,7 @@ function rowMaker(
     lastMs = timestamp;
     const { isOwn = false, file } = message;
     const isDeleted = message.deletedAt !== undefined;
-    const { type, text, media: _, ...parts } = withinLimits(message.content);
+    const { type, text, media: _, ...parts } = (isOwn ? ownWithinLimits : withinLimits)(message.content);
     const content: StoredContent = isDeleted
       ? {}
       : {

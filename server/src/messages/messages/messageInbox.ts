@@ -7,6 +7,7 @@ import {
   addressPart,
   contentColumn,
   contentParts,
+  ownWithinLimits,
   type StoredContent,
   type StoredMedia,
   withinLimits,
@@ -75,7 +76,7 @@ async function storeReceived(
   const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
   if (chatId === undefined) return;
   const replied = await findReplied(tx, session, event, chatId);
-  const { type, text: body, media: _, quoted, ...parts } = withinLimits(event.content);
+  const { type, text: body, media: _, quoted, ...parts } = (isOwn ? ownWithinLimits : withinLimits)(event.content);
   const content: StoredContent = {
     ...parts,
     ...(quoted && {
