@@ -10,7 +10,9 @@ export const messageReferralFilters = {
     ...onlyTrue('Only messages that came through an ad or post, including deleted ones.'),
     ...notForAgents,
   }),
-  adId: adId("Only messages that came through this ad or post: the network's id of it."),
+  adId: adId(
+    "Only messages that came through this ad or post: the network's id of it. Deleted messages are listed without their `referral`.",
+  ),
 };
 
 /** Filters chats by the ads that led people to them. */
