@@ -8,6 +8,7 @@ import { activitySearch } from './pages/apiKeys/activitySearch.ts';
 import { chatSearch } from './pages/chats/search.ts';
 import { deliveryFilters } from './pages/deliveries/filters.ts';
 import { eventSearch } from './pages/events/search.ts';
+import { parseSearch, stringifySearch } from './searchParams.ts';
 import { accountQuery } from './shell/account.ts';
 import { NotFound, NotFoundPage } from './shell/notFoundPage.tsx';
 import { RouteFailure } from './shell/routeFailure.tsx';
@@ -174,6 +175,8 @@ const routeTree = root.addChildren([
 export function createAppRouter(queries: QueryClient) {
   return createRouter({
     routeTree,
+    parseSearch,
+    stringifySearch,
     context: { queries },
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -38,7 +38,8 @@ describe('chats that came through ads', async () => {
     await page.getByLabel('Ad ID').waitFor({ state: 'hidden' });
     await filters.getByText(`From ad ${AD}`).waitFor();
     await assertAccessible(page);
-    await page.reload();
+    // Without quotes, as people write it.
+    await page.goto(`/chats?ads=true&adId=${AD}`);
     await chats.first().click();
     await page.getByRole('article').getByText('Is the tea fresh?').waitFor();
     assert.equal(await page.getByLabel('Ad ID').inputValue(), AD);
@@ -74,8 +75,6 @@ it('links only to pages of the web, as the browser would open them', () => {
     assert.equal(webLink(text), undefined, text);
 });
 
-it('ignores ad ids in the address that are no longer exact', () => {
-  const search = (adId: unknown) => chatSearch({ ads: true, adId }).adId;
-  assert.deepEqual([search(AD), search(1202), search(Number(AD))], [AD, '1202', undefined]);
-  assert.equal('adId' in chatSearch({ adId: AD }), false, 'it needs the filter');
+it('ignores an ad id in the address without the filter', () => {
+  assert.equal('adId' in chatSearch({ adId: AD }), false);
 });

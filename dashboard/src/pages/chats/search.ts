@@ -23,17 +23,16 @@ export function adFilterOf({ ads, adId }: AdSearch): { hasReferral?: true; adId?
 }
 
 export function chatSearch(search: Readonly<Record<string, unknown>>): ChatSearch {
-  // The router parses digits into a number. It keeps the digits of long ones only if they are quoted, as in its own links.
   const text = (name: string) => {
     const value = search[name];
-    return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined;
+    return typeof value === 'string' ? value : undefined;
   };
   const upTo = Date.parse(text('upTo') ?? '');
   return {
     session: text('session'),
     chat: text('chat'),
     message: text('message'),
-    ...(search['ads'] === true && { ads: true, adId: text('adId') }),
+    ...(String(search['ads']) === 'true' && { ads: true, adId: text('adId') }),
     upTo: Number.isNaN(upTo) ? undefined : new Date(upTo).toISOString(),
   };
 }

@@ -24,10 +24,9 @@ export interface DeliveryFilters {
 }
 
 export function deliveryFilters(search: Readonly<Record<string, unknown>>): DeliveryFilters {
-  // The router parses digits into a number.
   const text = (name: string) => {
     const value = search[name];
-    return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined;
+    return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const time = (name: string) => {
     const at = Date.parse(text(name) ?? '');
