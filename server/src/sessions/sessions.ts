@@ -330,6 +330,7 @@ export class Sessions implements LeaseWorker {
     await inbox.note(session, 'connecting', null);
     try {
       await this.#open(row, false);
+      this.#live.stateById(session.sessionId)?.connection?.retry?.();
     } catch (error) {
       await this.#end(session, 'disconnected', reasonOf(error));
       throw error;

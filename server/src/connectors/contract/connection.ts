@@ -57,7 +57,10 @@ export interface Connection extends ChatParts {
    * for it. Left out if a person must complete the attempt.
    */
   readonly attempt?: Promise<void>;
-  /** Makes the next attempt now if the connection waits for it, because the account asked to connect. */
+  /**
+   * Called when the account asks to connect, including right after `open`: makes the next attempt now if the connection
+   * waits for it.
+   */
   retry?(): void;
   /**
    * Returns the number under which the network knows somebody, if it differs, so that messages are stored under it from

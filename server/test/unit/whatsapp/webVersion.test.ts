@@ -87,6 +87,18 @@ describe('the version of WhatsApp Web', () => {
       assert.equal(reads(), 2);
     });
 
+  it('is read again after a failure when a person asks, once for those who ask at the same time', async (test) => {
+    const { url, reader, clock, reads } = await startPage(test, stating('hello'));
+    const versions = new WebVersions('auto', url);
+    await assert.rejects(versions.renew(BUILT_IN_VERSION, reader));
+    clock.skip(1000);
+    const asked = { ...reader, isAsked: true };
+    const both = [versions.renew(BUILT_IN_VERSION, asked), versions.renew(BUILT_IN_VERSION, asked)];
+    for (const one of both) await assert.rejects(one);
+    await assert.rejects(versions.renew(BUILT_IN_VERSION, reader));
+    assert.equal(reads(), 2);
+  });
+
   it('gives up a page that does not answer', async (test) => {
     const { url, reader, clock, reads } = await startPage(test, () => {});
     const renewed = new WebVersions('auto', url).renew(BUILT_IN_VERSION, reader);

@@ -178,6 +178,34 @@ describe('a version that WhatsApp refuses', () => {
   });
 });
 
+describe('a page that cannot be read', () => {
+  const setting = useWhatsapp();
+  const STATED = 1_999_999_999;
+
+  it('is read again for sessions that are asked to connect', async () => {
+    const { faults, counters } = setting.whatsapp;
+    const { phone, sessionId } = await linked(setting);
+    faults.requireVersion([2, 3000, STATED]);
+    faults.stateRevision(500);
+    faults.drop(phone.number);
+    const isRefused = async (id: string) =>
+      eventually(
+        async () => (await setting.call('GET', `/sessions/${id}`)).body,
+        ({ error }) => /WHATSAPP_VERSION/.test(error),
+      );
+    await isRefused(sessionId);
+    assert.equal(counters.pageReads, 1);
+    const { body: other } = await setting.call('POST', '/sessions', { connector: 'whatsapp' });
+    assert.equal((await setting.call('POST', `/sessions/${other.sessionId}/connect`)).status, 200);
+    await isRefused(other.sessionId);
+    assert.equal(counters.pageReads, 2, 'a new session');
+    faults.stateRevision(STATED);
+    assert.equal((await setting.call('POST', `/sessions/${sessionId}/connect`)).status, 200);
+    await inStatus(setting.call, sessionId, 'connected');
+    assert.equal(counters.pageReads, 3, 'a session that waits');
+  });
+});
+
 describe('a version that the page states', () => {
   const setting = useWhatsapp();
   const NEWER = 1_999_999_999;

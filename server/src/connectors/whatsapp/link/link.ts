@@ -87,6 +87,8 @@ export class Link extends EventEmitter<LinkEvents> {
   #restarts = 0;
   /** Whether the version was renewed since the last wait, which a refusal can end only once. */
   #hasRenewed = false;
+  /** Whether a person has asked to connect since the last connection or renewal. */
+  #isAsked = false;
   #hasReached = false;
   #cancelVerdict: (() => void) | undefined;
   #cancelRetry = () => {};
@@ -139,8 +141,13 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#pairing.requestCode(phoneNumber);
   }
 
-  /** Makes the next attempt immediately if the link waits for it. */
+  /** Makes the next attempt immediately if the link waits for it, because a person asked to connect. */
   retry(): void {
+    this.#isAsked = true;
+    this.#retryNow();
+  }
+
+  #retryNow(): void {
     if (this.#state !== 'waiting') return;
     this.#cancelRetry();
     this.#connect();
@@ -251,6 +258,7 @@ export class Link extends EventEmitter<LinkEvents> {
     if (phoneNumber === undefined) return;
     this.#state = 'open';
     this.#hasRenewed = false;
+    this.#isAsked = false;
     this.#outage = undefined;
     this.#cancelStable = this.#deps.host.clock.after(STABLE_MS, () => {
       this.#restarts = 0;
@@ -285,12 +293,14 @@ export class Link extends EventEmitter<LinkEvents> {
     const refused = this.#version;
     if (refused === undefined) return;
     this.#hasRenewed = true;
+    const isAsked = this.#isAsked;
+    this.#isAsked = false;
     this.#release();
     this.#state = 'waiting';
     try {
-      const version = await versions.renew(refused, versionReader);
+      const version = await versions.renew(refused, { ...versionReader, isAsked });
       host.log.info({ refused, version }, 'WhatsApp refused the version of the client; using the current one');
-      this.retry();
+      this.#retryNow();
     } catch (error) {
       if (this.#state !== 'waiting') return;
       host.log.warn({ err: error }, 'failed to read the current version of WhatsApp Web; trying again later');

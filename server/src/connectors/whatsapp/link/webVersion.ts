@@ -29,7 +29,7 @@ const HEADERS = {
 const REVISION = /\\?"client_revision\\?":\s*(\d{6,15})\b/;
 const PAGE_BYTES = 4 * 1024 * 1024;
 const PAGE_MS = 10_000;
-/** Sessions that fail over the same route within this time share one failure. */
+/** Sessions that fail over the same route within this time share one failure, unless a person has asked since then. */
 const FAILURE_MS = 60_000;
 const FAILURES_KEPT = 100;
 /** Key in the store of a session. */
@@ -43,6 +43,8 @@ export interface VersionReader {
   /** Equal for sessions that share a way out. */
   readonly route: string;
   readonly host: Host;
+  /** Whether a person waits for the result, who may have changed something since the last failure. */
+  readonly isAsked?: boolean;
 }
 
 /** The version of WhatsApp Web that the sessions of this process report. */
@@ -81,13 +83,15 @@ export class WebVersions {
    * Returns a version to use instead of the refused one: another session's result, or the page's.
    * @throws {Error} the page cannot be read, or states the refused version
    */
-  async renew(refused: WebVersion, { dispatcher, route, host }: VersionReader): Promise<WebVersion> {
+  async renew(refused: WebVersion, reader: VersionReader): Promise<WebVersion> {
+    const { route, host, isAsked = false } = reader;
+    const sharedAfter = isAsked ? host.clock.elapsed() : Number.NEGATIVE_INFINITY;
     // Only sessions with the same way out wait for each other: another one may be slow.
     const version = await this.#turns.run(route, async () => {
       const known = this.#otherThan(refused);
       if (known !== undefined) return known;
       try {
-        const read = await this.#readOnce(refused, dispatcher, route, host);
+        const read = await this.#readOnce(refused, reader, sharedAfter);
         this.#read = this.#otherThan(refused) ?? read;
         return this.#read;
       } catch (error) {
@@ -116,9 +120,15 @@ export class WebVersions {
     log.warn({ baileys: BUILT_IN.baileys, weeks }, 'the built-in version of WhatsApp Web is old; upgrade the server');
   }
 
-  async #readOnce(refused: WebVersion, dispatcher: Dispatcher, route: string, { clock }: Host): Promise<WebVersion> {
+  /** @param sharedAfter earlier failures do not count */
+  async #readOnce(
+    refused: WebVersion,
+    { dispatcher, route, host: { clock } }: VersionReader,
+    sharedAfter: number,
+  ): Promise<WebVersion> {
     const failure = this.#failures.get(route);
-    if (failure !== undefined && clock.elapsed() - failure.at < FAILURE_MS) throw failure.error;
+    if (failure !== undefined && failure.at >= sharedAfter && clock.elapsed() - failure.at < FAILURE_MS)
+      throw failure.error;
     this.#failures.delete(route);
     try {
       const version = await readPage(this.#page, dispatcher, clock);
