@@ -338,6 +338,25 @@ it('keeps the chat of a person whose change of number was not stored before a cr
   assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
 });
 
+it('keeps the chat of a former number apart when its next owner writes while the session is offline', async () => {
+  const { whatsapp, call } = setting;
+  const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));
+  assert.ok(me && bob && bobLater);
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'I am Bob');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'I am Bob');
+  await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'hi Bob' });
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  bob.moveTo(bobLater.number);
+  await bob.sendText(me.number, 'I am the next owner');
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const { chatId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'I am the next owner');
+  assert.equal(chatId, bob.number);
+  await changedTo(bobLater.number);
+  assert.deepEqual(await textsIn(sessionId, bobLater.number), ['I am Bob', 'hi Bob']);
+  assert.deepEqual(await textsIn(sessionId, bob.number), ['I am the next owner']);
+});
+
 it('forgets which number the LID of a person had before a change without LIDs', async () => {
   const { whatsapp, server, call } = setting;
   const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));

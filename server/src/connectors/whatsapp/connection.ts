@@ -135,7 +135,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const journal = new Journal(session, notifications);
   const retries = new Retries(session, addresses, groups);
   const reader = new MessageReader({ session, addresses, groups, members });
-  const receiver = new Receiver({ session, journal, reader, acknowledgements, addresses, retries });
+  const receiver = new Receiver({ session, journal, reader, acknowledgements, addresses, retries, changedNumbers });
   const activity = new Activity(session, addresses);
   const ownPresence = new OwnPresence(session);
   new Broadcasts(session, addresses);

@@ -23,6 +23,8 @@ const DOWNLOADS = 3;
 /** After some time offline, each of hundreds of chats may begin with a large video. */
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
+/** Maximum wait for changes of phone numbers, which are stored in milliseconds unless the database fails. */
+const CHANGES_MS = 30_000;
 const LOOK_UPS = 'lids';
 /** Maximum age of a change that waits, in milliseconds. */
 const WAIT_MS = 86_400_000;
@@ -98,6 +100,8 @@ export class Incoming {
   async #dispatch(received: Received, attempts: number): Promise<void> {
     const { host } = this.#session;
     const { id = '' } = received.attrs;
+    // Otherwise a message from the next owner of a number would join the chat of the former one.
+    if (received.follows !== undefined) await settledWithin(host.clock, CHANGES_MS, received.follows);
     let faults = 0;
     for (let attempt = 0; !this.#isStopped; attempt++) {
       try {

@@ -24,6 +24,8 @@ export interface Received {
   readonly isResent?: boolean;
   /** The transaction that stores it, if the message is passed on before that commits. */
   readonly written?: Promise<unknown>;
+  /** Resolves once the changes of phone numbers that arrived before it are stored. */
+  readonly follows?: Promise<void>;
 }
 
 /** The stanza of a message. Keys are in a separate part, before the message that they decrypt. */

@@ -4,6 +4,7 @@ import type { Acknowledgements } from '../outbound/acknowledgements.ts';
 import { toWireId } from '../outbound/messageIds.ts';
 import type { Retries } from '../outbound/retries.ts';
 import type { Addresses } from '../people/addresses.ts';
+import type { ChangedNumbers } from '../people/changedNumbers.ts';
 import type { Session } from '../session.ts';
 import { HeldReceipts } from './heldReceipts.ts';
 import { Incoming } from './incoming.ts';
@@ -20,6 +21,7 @@ interface Parts {
   readonly acknowledgements: Acknowledgements;
   readonly addresses: Addresses;
   readonly retries: Retries;
+  readonly changedNumbers: ChangedNumbers;
 }
 
 /** Receives messages and receipts over the sockets of the link, and passes them to the host. */
@@ -32,10 +34,14 @@ export class Receiver {
   readonly #undecrypted: Undecrypted;
   readonly #addresses: Addresses;
   readonly #retries: Retries;
+  readonly #changedNumbers: ChangedNumbers;
+  /** By the attributes of a message: the changes of phone numbers that arrived before it and are not stored yet. */
+  readonly #changesBefore = new WeakMap<Attributes, Promise<void>>();
 
-  constructor({ session, journal, reader, acknowledgements, addresses, retries }: Parts) {
+  constructor({ session, journal, reader, acknowledgements, addresses, retries, changedNumbers }: Parts) {
     const { link, host } = session;
     this.#addresses = addresses;
+    this.#changedNumbers = changedNumbers;
     this.#retries = retries;
     const heldReceipts = new HeldReceipts(host.clock);
     const undecrypted = new Undecrypted(session, journal, reader);
@@ -49,7 +55,8 @@ export class Receiver {
     journal.on('received', (received) => {
       heldReceipts.keep(received.attrs['id'] ?? '');
       undecrypted.hold(received.attrs);
-      incoming.add(received);
+      const follows = this.#changesBefore.get(received.attrs);
+      incoming.add(follows === undefined ? received : { ...received, follows });
     });
     journal.on('ignored', (attrs) => {
       heldReceipts.settle(attrs['id'] ?? '');
@@ -87,6 +94,8 @@ export class Receiver {
     // Before Baileys, which decrypts it.
     ws.prependListener('CB:message', (node: BinaryNode) => {
       journal.expect(node);
+      const { storing } = this.#changedNumbers;
+      if (storing !== undefined) this.#changesBefore.set(node.attrs, storing);
       this.#undecrypted.expect(socket, node);
       this.#expectOwn(node.attrs);
       if (isViewOnce(node)) this.#writeDown(node.attrs, { conversation: VIEW_ONCE_TEXT });

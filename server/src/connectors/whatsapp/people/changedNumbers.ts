@@ -64,6 +64,11 @@ export class ChangedNumbers {
     this.#left = [...stored.values()].map((text) => JSON.parse(text));
   }
 
+  /** Resolves once the changes that have arrived are stored. Undefined if all of them are. */
+  get storing(): Promise<void> | undefined {
+    return this.#queue.length('') === 0 ? undefined : this.#queue.idle();
+  }
+
   /** Stores changes one after the other, because a person can change the number twice. Baileys confirms the notification. */
   #enqueue(socket: WASocket, change: Change): void {
     void this.#queue.run('', () => this.#session.reporter.keep('changed number', () => this.#store(socket, change)));
