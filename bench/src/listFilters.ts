@@ -144,6 +144,7 @@ export const listCases: readonly ListCase[] = [
   ...list('status.list', '/status', quiet, `phoneNumber=${NOBODY}`, 'by=me', 'by=others'),
   ...list('status.views', ({ statusId }) => `/status/${statusId}/views`, busy),
   ...list('messages.receipts', ({ messageId }) => `/messages/${messageId}/receipts`),
+  ...list('batches.list', '/batches', quiet, 'status=paused'),
   ...list('labels.list', '/labels', quiet),
   ...list('api_keys.list', '/api-keys'),
   ...list('api_keys.list_calls', ({ keyId }) => `/api-keys/${keyId}/calls`, 'tool=groups_list', 'outcome=failed'),
