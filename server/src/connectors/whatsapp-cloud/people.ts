@@ -10,7 +10,7 @@ import { movedChoice } from './marketing.ts';
 const HIDDEN_PREFIX = 'hidden/';
 /** Followed by the placeholder of a user id that only callers have passed. */
 const NAMED_PREFIX = 'named/';
-/** Followed by the number of a person with a user id. */
+/** Followed by the number of a person with a user id. Its value is the id, and the time of the statement. */
 const SHOWN_PREFIX = 'shown/';
 /** Followed by another form of a number. */
 const FORM_PREFIX = 'form/';
@@ -21,8 +21,12 @@ const MAX_STEPS = 100;
 const FORMS = 20_000;
 /** People whose stored ids need not be compared again. */
 const MET = 5000;
+/** A newer time of the same number is stored only after this interval. */
+const TIME_INTERVAL_MS = 60_000;
+/** A notice counts from the end of its second, because a message of the same second can be repeated after it. */
+const END_OF_SECOND_MS = 999;
 
-type Host = Pick<SessionHost, 'store' | 'onEvent' | 'lastIncoming'>;
+type Host = Pick<SessionHost, 'store' | 'onEvent' | 'lastIncoming' | 'phoneNumber'>;
 
 /** A user id of the store. */
 interface Person {
@@ -31,6 +35,16 @@ interface Person {
   readonly phoneNumber?: string;
   readonly parentUserId?: string;
   readonly username?: string;
+  /** Time of the statement with the number; undefined if that is unknown. */
+  readonly at?: number;
+}
+
+/** The ids in memory of a person whose stored ids are the same. */
+interface Met {
+  readonly seen: string;
+  readonly phoneNumber: string | undefined;
+  readonly at: number;
+  readonly storedAt: number;
 }
 
 /** The ids of a person in a callback or an answer of Meta. */
@@ -42,7 +56,14 @@ export interface Ids {
   readonly name?: string | undefined;
   /** Digits, unless the person hides the number. */
   readonly phoneNumber?: string | undefined;
+  /** Time of the statement. An older one does not undo a newer one. */
+  readonly at: number;
+  /** Whether the number can be a former one: a status has the number that the message was sent to. */
+  readonly isOfPast?: boolean;
 }
+
+/** Returns the time of an answer of Meta, in whole seconds like its callbacks. */
+export const presentTime = ({ clock }: Pick<SessionHost, 'clock'>): number => Math.floor(clock.now() / 1000) * 1000;
 
 /** A person's change of the number, the user id, or both. */
 export interface Move {
@@ -52,6 +73,7 @@ export interface Move {
   readonly phoneNumber?: string | undefined;
   readonly userId?: string | undefined;
   readonly parentUserId?: string | undefined;
+  readonly at: number;
 }
 
 /**
@@ -62,7 +84,7 @@ export interface Move {
 export class People {
   readonly #host: Host;
   readonly #forms = cacheOf<string>(FORMS);
-  readonly #met = cacheOf<string>(MET);
+  readonly #met = cacheOf<Met>(MET);
   /** Whether the store can have forms that are not in memory. */
   #isPartial = false;
 
@@ -96,34 +118,59 @@ export class People {
     return digits;
   }
 
-  /** Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. */
-  async meet({ userId, parentUserId, username, name, phoneNumber: given }: Ids): Promise<void> {
+  /**
+   * Returns the digits of a person in a callback with an id and a number. They differ from that number if a newer
+   * statement gives another one.
+   */
+  async digitsOf(userId: string, stated: string): Promise<string> {
+    if (this.#met.get(userId)?.phoneNumber === stated) return stated;
+    const { digits, person } = await resolved(placeholderOfUserId(userId), this.#host.store);
+    return person === undefined || this.formOf(stated) === digits ? stated : digits;
+  }
+
+  /**
+   * Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. A number
+   * that a newer statement contradicts is ignored.
+   */
+  async meet({ userId, parentUserId, username, name, phoneNumber: stated, at, isOfPast = false }: Ids): Promise<void> {
     if (!isUserId(userId)) return;
-    const seen = JSON.stringify([given, parentUserId, username]);
-    if (this.#met.get(userId) === seen) return;
-    const placeholder = placeholderOfUserId(userId);
-    const known = await findPerson(placeholder, this.#host.store);
-    if (known !== undefined && (await this.#isFormer(known, given))) {
-      this.#met.set(userId, seen);
+    const seen = JSON.stringify([stated, parentUserId, username]);
+    const met = this.#met.get(userId);
+    if (met?.seen === seen && at < met.storedAt + TIME_INTERVAL_MS) {
+      if (at > met.at) this.#met.set(userId, { ...met, at });
       return;
     }
+    const placeholder = placeholderOfUserId(userId);
+    const known = await findPerson(placeholder, this.#host.store);
+    const knownAt = Math.max(known?.at ?? 0, met?.at ?? 0);
+    const isOlder = at < knownAt && stated !== known?.phoneNumber;
+    const isContradicted =
+      stated !== undefined &&
+      (isOlder || stated === this.#host.phoneNumber || (await this.#isTaken(stated, [userId], known, at, isOfPast)));
+    const given = isContradicted ? undefined : stated;
+    const time = given === undefined ? knownAt : Math.max(at, knownAt);
+    const remember = (storedAt: number) => {
+      if (!isContradicted) this.#met.set(userId, { seen, phoneNumber: given, at: time, storedAt });
+    };
+    if (known !== undefined && (await this.#isFormer(known, given))) return remember(at);
     const before = known?.phoneNumber;
     const isForm = given !== undefined && before !== undefined && this.formOf(given) === before;
     const phoneNumber = isForm ? before : given;
     const current = phoneNumber ?? before;
     if (phoneNumber !== undefined && before !== phoneNumber) await this.#show(placeholder, known, phoneNumber);
-    const person: Person = {
+    const ids: Person = {
       userId,
       ...(current !== undefined && { phoneNumber: current }),
       ...optional('parentUserId', parentUserId ?? known?.parentUserId),
-      ...optional('username', username ?? known?.username),
+      ...optional('username', (isOlder ? known?.username : undefined) ?? username ?? known?.username),
     };
-    if (JSON.stringify(person) !== JSON.stringify(known ?? {})) {
-      await this.#report(person, placeholder, name);
-      await this.#keep(placeholder, person);
-    }
+    const { at: storedAt = 0, ...knownIds } = known ?? {};
+    const isChanged = JSON.stringify(ids) !== JSON.stringify(knownIds);
+    const isStored = isChanged || time >= storedAt + TIME_INTERVAL_MS;
+    if (isChanged) await this.#report(ids, placeholder, name);
+    if (isStored) await this.#keep(placeholder, { ...ids, ...(time > 0 && { at: time }) });
     if (parentUserId !== undefined) await this.#alias(parentUserId, placeholder, current ?? placeholder);
-    this.#met.set(userId, seen);
+    remember(given === undefined ? Number.POSITIVE_INFINITY : isStored ? time : storedAt);
   }
 
   /**
@@ -152,29 +199,51 @@ export class People {
    * Moves everything of a person to the new number or id. New messages to the former number still go to that number,
    * because it can belong to another person by then.
    */
-  async move({ formerNumber, userId, parentUserId, phoneNumber: shown, ...move }: Move): Promise<void> {
+  async move({ formerNumber, userId, parentUserId, phoneNumber: stated, at: second, ...move }: Move): Promise<void> {
     const { store } = this.#host;
-    const given = move.formerUserId ?? (formerNumber && (await ownerOf(formerNumber, store))?.userId);
+    if (stated !== undefined && stated === this.#host.phoneNumber) return;
+    const at = second + END_OF_SECOND_MS;
+    const owner = formerNumber ? await ownerOf(formerNumber, store) : undefined;
+    const present = userId ? await findPerson(placeholderOfUserId(userId), store) : undefined;
+    // An id that was known before the change is no new one.
+    const isKnown =
+      present?.at !== undefined && (move.formerUserId === userId ? present.at <= at : present.at < second);
+    const named = move.formerUserId === userId ? undefined : move.formerUserId;
+    const ownerId = owner && (owner.at ?? 0) <= at ? owner.userId : undefined;
+    const given = named ?? (isKnown ? userId : ownerId);
     const formerUserId = given === userId ? undefined : given;
     const formerPlaceholder = formerUserId ? placeholderOfUserId(formerUserId) : undefined;
     const known = formerPlaceholder ? await findPerson(formerPlaceholder, store) : undefined;
-    const phoneNumber = shown ?? (userId && placeholderOfUserId(userId));
+    const id = userId ?? given;
+    const isOlder = ((userId ? present : known)?.at ?? 0) > at;
+    if (isOlder && (given === undefined || given === id)) return;
+    const isTaken =
+      isOlder || (stated !== undefined && (await this.#isTaken(stated, [id, given], undefined, at, false)));
+    const shown = isTaken ? undefined : stated;
+    const hidden = userId && placeholderOfUserId(userId);
+    const phoneNumber = shown ?? (isOlder && hidden ? (await resolved(hidden, store)).digits : hidden);
     if (!phoneNumber) return;
+    const isOfOther = owner !== undefined && !(await this.#isOf(owner, [given, userId]));
+    const left = isOfOther ? undefined : formerNumber;
     if (userId && formerPlaceholder) await this.#restore(userId, formerPlaceholder);
+    if (shown !== undefined && id !== undefined && shown !== known?.phoneNumber)
+      await this.#release(shown, placeholderOfUserId(id));
     const isSameNumber = phoneNumber === formerNumber || phoneNumber === known?.phoneNumber;
     const change = {
       ...(!isSameNumber && { numberChanged: true as const }),
       ...optional('userId', userId),
       ...optional('previousUserId', formerUserId),
     };
-    for (const digits of new Set([formerNumber, known?.phoneNumber, formerPlaceholder]))
+    for (const digits of new Set([left, known?.phoneNumber, formerPlaceholder]))
       if (digits && digits !== phoneNumber) await this.#join(digits, phoneNumber, change);
-    if (userId) await this.meet({ userId, parentUserId, phoneNumber: shown, username: known?.username });
-    if (!formerUserId || !formerPlaceholder) return;
-    this.#met.delete(formerUserId);
-    // A number can pass to another person, so the former id leads to the new one.
-    const current = userId === undefined ? phoneNumber : placeholderOfUserId(userId);
-    await this.#keep(formerPlaceholder, { ...known, userId: formerUserId, phoneNumber: current });
+    if (left && id && left !== phoneNumber) await store.set(SHOWN_PREFIX + left, `${id} ${second}`);
+    if (formerUserId && formerPlaceholder) {
+      this.#met.delete(formerUserId);
+      // A number can pass to another person, so the former id leads to the new one. First, so that its number is free.
+      const current = userId === undefined ? phoneNumber : placeholderOfUserId(userId);
+      await this.#keep(formerPlaceholder, { ...known, userId: formerUserId, phoneNumber: current, at });
+    }
+    if (userId) await this.meet({ userId, parentUserId, phoneNumber: shown, username: known?.username, at });
   }
 
   /**
@@ -224,9 +293,43 @@ export class People {
     const owner = await ownerOf(phoneNumber, store);
     if (owner === undefined || placeholderOfUserId(owner.userId) === placeholder) return;
     const { phoneNumber: _, ...person } = owner;
-    await store.delete(SHOWN_PREFIX + phoneNumber);
-    await this.#keep(placeholderOfUserId(owner.userId), person);
+    const hidden = placeholderOfUserId(owner.userId);
+    // A choice about marketing is the person's, and not the number's.
+    const choice = await movedChoice(phoneNumber, hidden, store);
+    await store.write(new Map([[SHOWN_PREFIX + phoneNumber, null], ...choice]));
+    await this.#keep(hidden, person);
     this.#met.delete(owner.userId);
+  }
+
+  /**
+   * Returns whether a statement with a number is contradicted by a newer one about the number: it has passed to another
+   * person, or a status has the number that this person had before.
+   */
+  async #isTaken(
+    phoneNumber: string,
+    ids: readonly (string | undefined)[],
+    known: Person | undefined,
+    at: number,
+    isOfPast: boolean,
+  ): Promise<boolean> {
+    const shown = await shownAs(phoneNumber, this.#host.store);
+    if (shown === undefined) return false;
+    if (ids.includes(shown.userId)) return isOfPast && known?.phoneNumber !== phoneNumber;
+    const last = await findPerson(placeholderOfUserId(shown.userId), this.#host.store);
+    if (ids.some((id) => id !== undefined && last?.phoneNumber === placeholderOfUserId(id))) return false;
+    const met = this.#met.get(shown.userId);
+    const latest = Math.max(shown.at, met?.phoneNumber === phoneNumber ? met.at : 0);
+    return isOfPast || Math.floor(latest / 1000) * 1000 > at;
+  }
+
+  /** Returns whether one of the ids belongs to the owner of a number, or leads to the number. */
+  async #isOf({ userId, phoneNumber }: Person, ids: readonly (string | undefined)[]): Promise<boolean> {
+    for (const id of ids)
+      if (id !== undefined) {
+        const isLinked = (await resolved(placeholderOfUserId(id), this.#host.store)).digits === phoneNumber;
+        if (id === userId || isLinked) return true;
+      }
+    return false;
   }
 
   /** Joins another form of a number with the number, and lets what is sent to the form go there. */
@@ -295,12 +398,12 @@ export class People {
   }
 
   async #keep(placeholder: string, person: Person): Promise<void> {
-    const { phoneNumber, userId } = person;
+    const { phoneNumber, userId, at = 0 } = person;
     const isShown = phoneNumber !== undefined && !isPlaceholder(phoneNumber);
     await this.#host.store.write(
       new Map([
         [HIDDEN_PREFIX + placeholder, JSON.stringify(person)],
-        ...(isShown ? ([[SHOWN_PREFIX + phoneNumber, userId]] as const) : []),
+        ...(isShown ? ([[SHOWN_PREFIX + phoneNumber, `${userId} ${at}`]] as const) : []),
       ]),
     );
   }
@@ -349,9 +452,17 @@ async function pathOf(digits: string, store: Pick<SessionStore, 'get'>) {
 
 /** Returns the person who has a number; undefined if none is known. The entry stays when the person takes another number. */
 async function ownerOf(phoneNumber: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
-  const userId = await store.get(SHOWN_PREFIX + phoneNumber);
-  const person = userId === undefined ? undefined : await findPerson(placeholderOfUserId(userId), store);
+  const shown = await shownAs(phoneNumber, store);
+  const person = shown && (await findPerson(placeholderOfUserId(shown.userId), store));
   return person?.phoneNumber === phoneNumber ? person : undefined;
+}
+
+/** Returns the last id that a number was shown with. Versions before this one stored no time. */
+async function shownAs(phoneNumber: string, store: Pick<SessionStore, 'get'>) {
+  const text = await store.get(SHOWN_PREFIX + phoneNumber);
+  if (text === undefined) return undefined;
+  const [userId = '', at = '0'] = text.split(' ');
+  return { userId, at: Number(at) };
 }
 
 async function findPerson(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {

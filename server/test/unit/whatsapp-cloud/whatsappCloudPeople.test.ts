@@ -5,6 +5,7 @@ import { People } from '../../../src/connectors/whatsapp-cloud/people.ts';
 
 const TYPED = '5547989211984';
 const ANSWERED = '554789211984';
+const OWN = '15550100100';
 
 function hostWith(stored: ReadonlyMap<string, string>, writers: readonly string[] = []) {
   const entries = new Map(stored);
@@ -26,6 +27,7 @@ function hostWith(stored: ReadonlyMap<string, string>, writers: readonly string[
   };
   const people = new People({
     store,
+    phoneNumber: OWN,
     lastIncoming: async (digits) => (writers.includes(digits) ? 'wamid.1' : null),
     onEvent: async (event) => {
       const fault = faults.shift();
@@ -55,4 +57,31 @@ it('bounds the stored forms at a start, and separates a number that left the mem
   assert.equal(people.formOf(number), undefined);
   await people.noteSender(number);
   assert.equal(entries.has(first), false);
+});
+
+it('remembers after a restart when a number was stated', async () => {
+  const [ada, eve] = ['DE.1001', 'DE.10012'];
+  const first = hostWith(new Map());
+  await first.people.meet({ userId: ada, phoneNumber: '4915100000001', at: 1000 });
+  await first.people.meet({ userId: ada, phoneNumber: '4915100000002', at: 3000 });
+  await first.people.meet({ userId: eve, phoneNumber: '4915100000003', at: 3000 });
+  const { people, events } = hostWith(first.entries);
+  await people.meet({ userId: ada, phoneNumber: '4915100000001', at: 2000 });
+  await people.meet({ userId: 'DE.1', phoneNumber: '4915100000003', at: 2000 });
+  await people.meet({ userId: eve, phoneNumber: '4915100000001', at: 4000, isOfPast: true });
+  assert.equal(await people.hide(ada), '4915100000002');
+  assert.equal(await people.hide(eve), '4915100000003');
+  assert.equal(
+    events.some(({ type }) => type === 'identified'),
+    false,
+  );
+});
+
+it('stores a newer time of the same number only after a minute', async () => {
+  const { people, entries } = hostWith(new Map());
+  const stored = () => entries.get('shown/4915100000001');
+  for (const at of [1000, 30_000]) await people.meet({ userId: 'DE.1', phoneNumber: '4915100000001', at });
+  assert.equal(stored(), 'DE.1 1000');
+  await people.meet({ userId: 'DE.1', phoneNumber: '4915100000001', at: 61_000 });
+  assert.equal(stored(), 'DE.1 61000');
 });

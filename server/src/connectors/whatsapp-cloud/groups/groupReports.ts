@@ -183,7 +183,7 @@ export class GroupReports {
   }
 
   async #storeAdded({ added_participants: added = [] }: Report, id: string, at: number, find: FindGroup) {
-    const phoneNumbers = await this.#digitsOf(added);
+    const phoneNumbers = await this.#digitsOf(added, at);
     if (phoneNumbers.length === 0) return 'a report of new participants without any';
     await this.#storeMembers('add', phoneNumbers, id, at, find);
     return undefined;
@@ -192,7 +192,7 @@ export class GroupReports {
   /** Meta's samples name people who were removed by `input`, and one who left by `wa_id`. */
   async #storeRemoved(report: Report, id: string, at: number, find: FindGroup) {
     const { removed_participants: removed = [], failed_participants: failed = [], request_id: requestId } = report;
-    const phoneNumbers = await this.#digitsOf(removed);
+    const phoneNumbers = await this.#digitsOf(removed, at);
     const pending = this.#pending.take('remove', id, requestId);
     try {
       if (phoneNumbers.length > 0 && pending?.isReported !== true)
@@ -261,7 +261,7 @@ export class GroupReports {
   }
 
   async #storeRequest(report: Report, id: string, at: number, find: FindGroup) {
-    const phoneNumber = await digitsOf(report, this.#number.people);
+    const phoneNumber = await digitsOf(report, this.#number.people, at);
     if (phoneNumber === undefined) return 'a request to join a group without a person';
     await this.know(id, at, find);
     await this.#number.host.onEvent({
@@ -371,12 +371,12 @@ export class GroupReports {
     return this.#number.host.clock.now() - at < RECENT_MS;
   }
 
-  async #digitsOf(given: readonly unknown[]): Promise<string[]> {
+  async #digitsOf(given: readonly unknown[], at: number): Promise<string[]> {
     const { people, host } = this.#number;
     const found = new Set<string>();
     for (const one of given.slice(0, MAX_PEOPLE)) {
       const person = withKnownParts(OnePerson, one, {});
-      const digits = person && (await digitsOf(person, people));
+      const digits = person && (await digitsOf(person, people, at));
       if (digits !== undefined && digits !== host.phoneNumber) found.add(digits);
     }
     return [...found];

@@ -5,6 +5,7 @@ import type { JoinDecision, JoinRequest, JoinRequestActions } from '../../contra
 import { describe } from '../errors.ts';
 import { withKnownParts } from '../inbound/knownParts.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
+import { presentTime } from '../people.ts';
 import { digitsOf, Person } from './networkGroup.ts';
 
 /*
@@ -97,7 +98,7 @@ export class CloudJoinRequests implements JoinRequestActions {
   }
 
   async #read(networkId: string): Promise<Waiting[]> {
-    const { graph, monitor, people } = this.#number;
+    const { graph, host, monitor, people } = this.#number;
     const found: Waiting[] = [];
     let after: string | undefined;
     for (let page = 0; page < MAX_PAGES; page++) {
@@ -107,7 +108,7 @@ export class CloudJoinRequests implements JoinRequestActions {
       if (!Page.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return the requests to join');
       for (const given of answer.data) {
         const request = withKnownParts(Request, given, {});
-        const phoneNumber = request && (await digitsOf(request, people));
+        const phoneNumber = request && (await digitsOf(request, people, presentTime(host)));
         if (request === undefined || phoneNumber === undefined) continue;
         const { join_request_id: id, creation_timestamp: createdAt } = request;
         found.push({ phoneNumber, id, ...(createdAt !== undefined && { requestedAt: Number(createdAt) * 1000 }) });

@@ -5,6 +5,7 @@ import type { NetworkGroup } from '../../contract/groups.ts';
 import { isUserId } from '../../contract/people.ts';
 import { withKnownParts } from '../inbound/knownParts.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
+import { presentTime } from '../people.ts';
 
 /*
  * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/reference.
@@ -47,7 +48,7 @@ export async function findGroup({ host, graph, people }: Members, id: string): P
   const members = new Set<string>();
   for (const participant of participants) {
     const person = withKnownParts(OnePerson, participant, {});
-    const digits = person && (await digitsOf(person, people));
+    const digits = person && (await digitsOf(person, people, presentTime(host)));
     if (digits !== undefined && digits !== host.phoneNumber) members.add(digits);
   }
   return {
@@ -93,11 +94,13 @@ export const codeOf = (link: string): string => link.slice(link.lastIndexOf('/')
 export async function digitsOf(
   { input = '', wa_id: waId, user_id: given, parent_user_id: parentUserId, username }: Person,
   people: CloudNumber['people'],
+  at: number,
 ): Promise<string | undefined> {
   const phoneNumber = [waId, input].map((text) => text?.replace(/^\+/, '') ?? '').find((text) => NUMBER.test(text));
   const userId = given ?? [waId, input].find((text) => text !== undefined && isUserId(text));
-  if (userId !== undefined) await people.meet({ userId, parentUserId, username, phoneNumber });
-  return phoneNumber ?? (userId && people.hide(userId));
+  if (userId !== undefined) await people.meet({ userId, parentUserId, username, phoneNumber, at });
+  if (phoneNumber === undefined) return userId && people.hide(userId);
+  return userId === undefined ? phoneNumber : people.digitsOf(userId, phoneNumber);
 }
 
 const NUMBER = /^[1-9]\d{4,14}$/;

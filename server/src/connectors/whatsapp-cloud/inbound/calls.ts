@@ -27,6 +27,7 @@ type CallEvent = Extract<NetworkEvent, { type: 'call' | 'call_ended' }>;
 
 interface CallLookUps {
   hide(userId: string): Promise<string>;
+  digitsOf(userId: string, stated: string): Promise<string>;
   now(): number;
 }
 
@@ -35,13 +36,15 @@ export async function readCall(
   given: unknown,
   contacts: readonly Contact[],
   ownNumber: string,
-  { hide, now }: CallLookUps,
+  { hide, digitsOf, now }: CallLookUps,
 ): Promise<CallEvent | undefined> {
   const call = withKnownParts(OneCall, given, {});
   if (call === undefined || call.direction === 'BUSINESS_INITIATED') return undefined;
   const caller = callerOf(call, contacts, ownNumber);
   if (caller === undefined) return undefined;
-  const from = /^\d+$/.test(caller) ? caller : await hide(caller);
+  const userId = call.from_user_id ?? contacts.find(({ wa_id: waId }) => waId === caller)?.user_id;
+  const isNumber = /^\d+$/.test(caller);
+  const from = !isNumber ? await hide(caller) : userId ? await digitsOf(userId, caller) : caller;
   const timestamp = call.timestamp === undefined ? now() : Number(call.timestamp) * 1000;
   const about = { callId: call.id, chat: { type: 'direct' as const, id: from }, from, isVideo: false, timestamp };
   if (call.event === 'connect') return { type: 'call', ...about };

@@ -135,6 +135,8 @@ export type MessageEvent = Extract<
 export interface LookUps {
   /** Returns the placeholder number of a person whom Meta identifies only by an id. */
   hide(userId: string): Promise<string>;
+  /** Returns the digits of a person with an id and a number, which is a former one in a late callback. */
+  digitsOf(userId: string, stated: string): Promise<string>;
   /** Looks up a file by its id; undefined if the message, sent at that time, is reported without it. */
   findFile(id: string, fileName: string | null, sentAt: number): Promise<NetworkMedia | undefined>;
   now(): number;
@@ -169,7 +171,10 @@ export async function toEvents(
   const isOwn = ownNumber !== undefined;
   const identified = isOwn ? (received.to?.replace(/^\+/, '') ?? groupId) : senderOf(received, contacts);
   const other = identified || UNIDENTIFIED;
-  const person = /^\d+$/.test(other) || other === groupId ? other : await lookUps.hide(other);
+  const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
+  const sender = contacts.find(isSender) ?? (!isOwn && contacts.length === 1 ? contacts[0] : undefined);
+  const ids = isOwn ? {} : idsOf(received, sender);
+  const person = other === groupId ? other : await personOf(other, ids.userId, lookUps);
   const from = ownNumber ?? person;
   const timestamp = toMs(received.timestamp);
   if (type === 'reaction' && reaction !== undefined) {
@@ -190,10 +195,7 @@ export async function toEvents(
     groupId === undefined ? { type: 'direct' as const, id: person } : { type: 'group' as const, id: groupId };
   const approach = isOwn ? undefined : approachOf(received, { networkId, chat, from, timestamp });
   if (approach !== undefined) return [approach];
-  const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
-  const sender = contacts.find(isSender) ?? (!isOwn && contacts.length === 1 ? contacts[0] : undefined);
   const name = sender?.profile?.name;
-  const ids = isOwn ? {} : idsOf(received, sender);
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const contents = await contentsOf(received, lookUps);
   return contents.map((content, index) => ({
@@ -238,6 +240,12 @@ function quotedOf(context: Message['context']): Pick<MessageContent, 'quoted'> {
 function senderOf({ from = '', from_user_id: userId }: Message, contacts: readonly Contact[]): string | undefined {
   if (/^\d+$/.test(from)) return from;
   return userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined) ?? (from || undefined);
+}
+
+/** @param other a phone number, or Meta's id of a person who hides it */
+async function personOf(other: string, userId: string | undefined, lookUps: Pick<LookUps, 'hide' | 'digitsOf'>) {
+  if (!/^\d+$/.test(other)) return lookUps.hide(other);
+  return userId === undefined ? other : lookUps.digitsOf(userId, other);
 }
 
 async function contentsOf(received: Message, { findFile }: LookUps): Promise<MessageContent[]> {
@@ -333,13 +341,13 @@ const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
 /** Meta's codes for a file that could not be fetched or uploaded. */
 const FILE_CODES: ReadonlySet<number> = new Set([131052, 131053]);
 
-export async function toReceipt(given: unknown, hide: LookUps['hide']): Promise<Receipt | Unreadable> {
+export async function toReceipt(given: unknown, lookUps: LookUps): Promise<Receipt | Unreadable> {
   const received = withKnownParts(OneStatus, given, {});
   if (received === undefined) return { problem: 'a status of an unknown shape' };
   const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = received;
   const status = STATUSES[received.status];
   const isFileLost = error !== undefined && FILE_CODES.has(error.code);
-  const by = await memberOf(received, hide);
+  const by = await memberOf(received, lookUps);
   // The message reached the group if only one member did not get it.
   if (status === undefined || (status === 'failed' && by !== undefined))
     return { ownId, networkId, isFileLost, event: undefined };
@@ -382,12 +390,12 @@ async function memberOf(
     participant_recipient_id: otherId,
     recipient_participant_user_id: userId,
   }: Static<typeof Status>,
-  hide: LookUps['hide'],
+  lookUps: LookUps,
 ): Promise<string | undefined> {
   if (type !== 'group') return undefined;
   const digits = (id ?? otherId)?.replace(/^\+/, '') ?? '';
-  if (/^\d+$/.test(digits)) return digits;
-  return userId === undefined ? undefined : hide(userId);
+  if (/^\d+$/.test(digits)) return personOf(digits, userId, lookUps);
+  return userId === undefined ? undefined : lookUps.hide(userId);
 }
 
 function toMs(seconds: string | number): number {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { CustomerEvent } from '../../contract/business.ts';
+import { isUserId } from '../../contract/people.ts';
 import { isStop } from './approaches.ts';
 import { withKnownParts } from './knownParts.ts';
 
@@ -19,16 +20,21 @@ const OnePreference = Compile(Preference);
 
 export type MarketingChoice = Extract<CustomerEvent, { type: 'marketing_choice' }>;
 
+interface ChoiceLookUps {
+  hide(userId: string): Promise<string>;
+  digitsOf(userId: string, stated: string): Promise<string>;
+}
+
 /** Reads a choice about marketing messages; undefined for other choices, and for an unknown shape. */
 export async function readPreference(
   given: unknown,
-  hide: (userId: string) => Promise<string>,
+  lookUps: ChoiceLookUps,
   now: number,
 ): Promise<MarketingChoice | undefined> {
   const preference = withKnownParts(OnePreference, given, {});
   if (preference?.category !== 'marketing_messages') return undefined;
   const isStopped = isStop(preference.value);
-  const from = await personOf(preference, hide);
+  const from = await personOf(preference, lookUps);
   if (isStopped === undefined || from === undefined) return undefined;
   const { timestamp: seconds } = preference;
   const timestamp = seconds === undefined ? now : Number(seconds) * 1000;
@@ -37,9 +43,9 @@ export async function readPreference(
 
 async function personOf(
   { wa_id: waId = '', user_id: userId }: Static<typeof Preference>,
-  hide: (userId: string) => Promise<string>,
+  { hide, digitsOf }: ChoiceLookUps,
 ): Promise<string | undefined> {
-  if (/^\d{1,40}$/.test(waId)) return waId;
+  if (/^\d{1,40}$/.test(waId)) return userId && isUserId(userId) ? digitsOf(userId, waId) : waId;
   const id = userId || waId;
   return id === '' ? undefined : hide(id);
 }

@@ -96,9 +96,11 @@ export class Receiver {
         return this.#storeAll((value.state_sync ?? []).map((entry) => () => this.#storeContact(entry)));
       case 'calls': {
         const contacts = readContacts(value.contacts);
+        if (!(await this.#meet(value, contacts))) return false;
         return this.#storeAll((value.calls ?? []).map((call) => () => this.#storeCall(call, contacts)));
       }
       case 'user_preferences':
+        if (!(await this.#meet(value, []))) return false;
         return this.#storeAll((value.user_preferences ?? []).map((one) => () => this.#storePreference(one)));
       default:
         this.#number.host.log.info({ field }, 'received an account notification from Meta');
@@ -108,10 +110,8 @@ export class Receiver {
 
   async #storeMessages({ message_echoes: echoes = [], statuses = [], messages = [], ...value }: Change['value']) {
     const contacts = readContacts(value.contacts);
-    const { people } = this.#number;
-    const met = idsIn({ messages, statuses }, contacts).map((ids) => () => people.meet(ids));
     // First, because a message of a person who hides the number belongs to the chat with the number.
-    if (!(await this.#storeAll(met))) return false;
+    if (!(await this.#meet({ messages, statuses }, contacts))) return false;
     const areEchoesStored = await this.#storeAll(echoes.map((echo) => () => this.#storeEcho(echo)));
     let areStatusesStored = true;
     for (let start = 0; start < statuses.length; start += AT_ONCE) {
@@ -121,6 +121,13 @@ export class Receiver {
     }
     const areStored = await this.#storeAll(messages.map((message) => () => this.#storeMessage(message, contacts)));
     return areEchoesStored && areStatusesStored && areStored;
+  }
+
+  /** Stores the ids of the people in a callback. */
+  #meet(parts: Parameters<typeof idsIn>[0], contacts: readonly Contact[]): Promise<boolean> {
+    const { host, people } = this.#number;
+    const met = idsIn(parts, contacts, host.phoneNumber ?? '', host.clock.now());
+    return this.#storeAll(met.map((ids) => () => people.meet(ids)));
   }
 
   /** Stores parts in their order. Returns whether all of them are stored. */
@@ -180,7 +187,7 @@ export class Receiver {
 
   async #storePreference(given: unknown): Promise<void> {
     const { host } = this.#number;
-    const choice = await readPreference(given, this.#lookUps.hide, host.clock.now());
+    const choice = await readPreference(given, this.#lookUps, host.clock.now());
     if (choice === undefined) return this.#ignore('a preference of an unknown shape');
     await this.#reportOnce(choice);
   }
@@ -191,7 +198,7 @@ export class Receiver {
   }
 
   async #storeStatus(status: unknown): Promise<void> {
-    const receipt = await toReceipt(status, this.#lookUps.hide);
+    const receipt = await toReceipt(status, this.#lookUps);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
     const { ownId, networkId, event, isFileLost } = receipt;
     const { host } = this.#number;
@@ -201,10 +208,10 @@ export class Receiver {
   }
 
   async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
-    const { people } = this.#number;
-    const move = ownNumber === undefined ? moveOf(message) : undefined;
+    const { people, host } = this.#number;
+    const move = ownNumber === undefined ? moveOf(message, host.clock.now()) : undefined;
     if (move !== undefined) return this.#moves.once(move.networkId, () => people.move(move));
-    const shared = sharedIdsOf(message, contacts);
+    const shared = sharedIdsOf(message, contacts, host.clock.now());
     if (shared !== undefined) await people.meet(shared);
     const events = await toEvents(message, contacts, this.#lookUps, ownNumber);
     if ('problem' in events) return this.#ignore(events.problem);
@@ -249,6 +256,7 @@ export class Receiver {
   readonly #lookUps: LookUps = {
     now: () => this.#number.host.clock.now(),
     hide: (userId) => this.#number.people.hide(userId),
+    digitsOf: (userId, stated) => this.#number.people.digitsOf(userId, stated),
     findFile: (id, fileName, sentAt) => this.#fetchPart(sentAt, () => findMedia(this.#number.graph, id, fileName)),
   };
 

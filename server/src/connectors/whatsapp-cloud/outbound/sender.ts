@@ -9,6 +9,7 @@ import { verdictOf } from '../errors.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
 import { requireHeaderFile, requireSendableMedia } from '../media.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
+import { presentTime } from '../people.ts';
 import { toGraph } from './outgoing.ts';
 import { Pacing } from './pacing.ts';
 import { Uploads } from './uploads.ts';
@@ -181,11 +182,11 @@ export class Sender {
   async #meet({ type, id }: NetworkChat, answer: unknown): Promise<void> {
     const [recipient] = Recipients.Check(answer) ? answer.contacts : [];
     if (type === 'group' || recipient === undefined) return;
-    const { people } = this.#number;
+    const { people, host } = this.#number;
     const { wa_id: waId, user_id: userId } = recipient;
     if (waId !== undefined && waId !== id && !isPlaceholder(id)) await people.noteForm(id, waId);
     const phoneNumber = waId && (people.formOf(waId) ?? waId);
-    if (userId !== undefined) await people.meet({ userId, phoneNumber });
+    if (userId !== undefined) await people.meet({ userId, phoneNumber, at: presentTime(host) });
   }
 
   /** @throws {UncertainError} if no status of the message arrives in time */
