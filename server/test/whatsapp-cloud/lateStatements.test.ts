@@ -124,6 +124,12 @@ describe('late callbacks of the Cloud API', () => {
   });
 });
 
+it('stores a message with an empty group id in the chat with the person', async (t) => {
+  const { graph, call, chats } = await site(t);
+  await graph.incoming(N, { ...text('hello'), group_id: '' }, { userId: ADA });
+  assert.deepEqual([await chats(), (await call('GET', '/groups')).body.data], [[N], []]);
+});
+
 describe('choices about marketing', () => {
   async function marketing(t: TestContext) {
     const found = await site(t);

@@ -167,7 +167,8 @@ export async function toEvents(
   const now = Math.floor(lookUps.now() / 1000);
   const received = withKnownParts(OneMessage, given, { type: 'unknown', timestamp: now });
   if (received === undefined) return { problem: 'a message without an id' };
-  const { id: networkId, group_id: groupId, type, context, reaction } = received;
+  const { id: networkId, type, context, reaction } = received;
+  const groupId = received.group_id || undefined;
   const isOwn = ownNumber !== undefined;
   const identified = isOwn ? (received.to?.replace(/^\+/, '') ?? groupId) : senderOf(received, contacts);
   const other = identified || UNIDENTIFIED;
