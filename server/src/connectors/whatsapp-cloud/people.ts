@@ -226,7 +226,8 @@ export class People {
     const isOfOther = owner !== undefined && !(await this.#isOf(owner, [given, userId]));
     const left = isOfOther ? undefined : formerNumber;
     if (userId && formerPlaceholder) await this.#restore(userId, formerPlaceholder);
-    if (shown !== undefined && id !== undefined && shown !== known?.phoneNumber)
+    const next = shown ? await ownerOf(shown, store) : undefined;
+    if (shown && id && next !== undefined && !(await this.#isOf(next, [given, userId])))
       await this.#release(shown, placeholderOfUserId(id));
     const isSameNumber = phoneNumber === formerNumber || phoneNumber === known?.phoneNumber;
     const change = {
@@ -281,7 +282,7 @@ export class People {
     const placeholder = placeholderOfUserId(userId);
     const known = await findPerson(placeholder, store);
     if (known === undefined) return;
-    const { phoneNumber: next, ...person } = known;
+    const { phoneNumber: next, at: _, ...person } = known;
     if (next === undefined || !(await pathOf(next, store)).some(({ digits }) => digits === leadsTo)) return;
     await this.#keep(placeholder, person);
     this.#met.delete(userId);
