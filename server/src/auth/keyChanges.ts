@@ -2,6 +2,7 @@ import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { Cleaning } from '../jobs/cleaning.ts';
 import type { Authenticator } from './authenticate.ts';
+import { allows } from './permissions.ts';
 
 /** The subscriptions of API keys, which must not outlive them. */
 interface Subscriptions {
@@ -39,16 +40,26 @@ interface OwnKey {
 }
 
 /**
- * Deletes a key with its OAuth records. `prunesKeyFiles` deletes the list of its files, which can be long.
+ * Deletes a key with its OAuth records. `prunesKeyFiles` deletes the list of its files, which can be long. Webhooks of
+ * a key that can read files pass to the account, and so keep the files in their deliveries. Others keep the key's id,
+ * and stay without files.
  * @returns whether the account had the key
  */
 export async function deleteKey({ kysely }: Pick<Tx, 'kysely'>, { accountId, keyId }: OwnKey): Promise<boolean> {
   const own = { account_id: accountId, key_id: keyId };
-  const { numDeletedRows } = await kysely
+  const deleted = await kysely
     .deleteFrom('api_keys')
     .where((eb) => eb.and(own))
-    .executeTakeFirstOrThrow();
-  if (numDeletedRows === 0n) return false;
+    .returning('permissions')
+    .executeTakeFirst();
+  if (deleted === undefined) return false;
+  if (allows(JSON.parse(deleted.permissions), 'media:read'))
+    await kysely
+      .updateTable('webhooks')
+      .set({ set_by_key: null })
+      .where('account_id', '=', accountId)
+      .where('set_by_key', '=', keyId)
+      .execute();
   await kysely.deleteFrom('oauth_records').where('key_id', '=', keyId).execute();
   return true;
 }

@@ -136,6 +136,51 @@ describeOnEachDeployment('files in a delivery', (_, database) => {
     );
   });
 
+  it('stay out after a key without media:read has set the receiver and ended, until a login adds them', async (test) => {
+    const { server, call, receiver, create, receive } = await setUp(test);
+    const { webhookId } = await create({ include: ['mediaLink'], inlineMediaBytes: 1000 });
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'hooks', permissions: ['webhooks:*'] });
+    const change = (by: typeof call, input: object) => by('PATCH', `/webhooks/endpoints/${webhookId}`, input);
+    const moved = await change(bearer(server.url, key.key), { webhookUrl: `${receiver.url}/stolen` });
+    assert.deepEqual([moved.status, moved.body.setByKeyId], [200, key.keyId]);
+    const expiring = { permissions: ['webhooks:*'], expiresAt: new Date(Date.now() + 300).toISOString() };
+    assert.equal((await call('PATCH', `/api-keys/${key.keyId}`, expiring)).status, 200);
+    await eventually(
+      () => bearer(server.url, key.key)('GET', '/webhooks/endpoints'),
+      ({ status }) => status === 401,
+    );
+    const hasFiles: boolean[] = [];
+    const next = async () => {
+      await receive();
+      await receiver.waitFor(hasFiles.length + 1);
+      const { media } = receiver.deliveries[hasFiles.length]?.parsed.data ?? {};
+      hasFiles.push(media.link !== undefined || media.content !== undefined);
+    };
+    await next();
+    assert.equal((await call('DELETE', `/api-keys/${key.keyId}`)).status, 200);
+    await next();
+    assert.equal((await change(call, { inlineMediaBytes: 1000 })).body.setByKeyId, null);
+    await next();
+    assert.deepEqual(hasFiles, [false, false, true]);
+  });
+
+  it('keep coming after a key with media:read has ended', async (test) => {
+    const { server, call, receiver, create, receive } = await setUp(test);
+    const { webhookId } = await create({ include: ['mediaLink'] });
+    const permissions = ['webhooks:*', 'media:read'];
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'hooks', permissions });
+    const path = `/webhooks/endpoints/${webhookId}`;
+    const hooks = bearer(server.url, key.key);
+    assert.equal((await hooks('PATCH', path, { inlineMediaBytes: 1000 })).body.setByKeyId, null);
+    const moved = await hooks('PATCH', path, { webhookUrl: `${receiver.url}/moved` });
+    assert.equal(moved.body.setByKeyId, key.keyId);
+    assert.equal((await call('DELETE', `/api-keys/${key.keyId}`)).status, 200);
+    await receive();
+    await receiver.waitFor(1);
+    assert.equal(typeof receiver.deliveries[0]?.parsed.data.media.link, 'object');
+    assert.equal((await call('GET', path)).body.setByKeyId, null);
+  });
+
   it('are shown in a test delivery', async (test) => {
     const { call, receiver, create } = await setUp(test);
     const { webhookId } = await create({ events: ['message.media'], include: ['mediaLink'] });
@@ -176,7 +221,7 @@ it('waits for memory, and sends a file without its content if the store fails or
       },
     }),
   });
-  const webhook = { accountId, links: false, inlineBytes: size, setByKey: null };
+  const webhook = { accountId, webhookId: 'whk_1', links: false, inlineBytes: size, setByKey: null };
   const body = JSON.stringify({ event: 'message.incoming', data: { media: { mediaId: file.mediaId } } });
   /** Starts a delivery. Its attempt lasts until `end`. */
   const deliver = () => {

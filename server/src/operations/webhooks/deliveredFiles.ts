@@ -1,5 +1,4 @@
 import { withTimeout } from '../../async.ts';
-import { findKeyCaller } from '../../auth/keyCaller.ts';
 import { allows } from '../../auth/permissions.ts';
 import { type Clock, isoTime } from '../../clock.ts';
 import type { Queryable } from '../../db/dialect.ts';
@@ -41,7 +40,7 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
     if ((!webhook.links && webhook.inlineBytes === 0) || !body.includes('"mediaId"')) return use(body);
     const envelope = JSON.parse(body) as { data: Data };
     const ids = fileFields.flatMap((field) => idIn(envelope.data, field) ?? []);
-    if (ids.length === 0 || !(await mayRead(reader, webhook, clock.now()))) return use(body);
+    if (ids.length === 0 || !(await mayRead(reader, webhook))) return use(body);
     const rows = await filesById.all(reader, { accountId: webhook.accountId, ids: JSON.stringify(ids) });
     const found = new Map(rows.map((row) => [row.media_id, row]));
     const data = { ...envelope.data };
@@ -81,10 +80,16 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
   }
 }
 
-/** Whether the key that set the webhook may read files. A webhook of an ended key or a login belongs to the account. */
-async function mayRead(reader: Queryable, { accountId, setByKey }: Wanted, now: number): Promise<boolean> {
-  const key = setByKey === null ? undefined : await findKeyCaller(reader, setByKey, now);
-  return key?.accountId !== accountId || allows(key.credential.permissions, 'media:read');
+/**
+ * Whether the key that set the webhook may read files, or an expired key could. A webhook set by a login belongs to the
+ * account, and so does the webhook of a deleted key that could read files (see `deleteKey`).
+ */
+async function mayRead(reader: Queryable, { accountId, webhookId, setByKey }: Wanted): Promise<boolean> {
+  if (setByKey === null) return true;
+  // Read again, because a deleted key leaves its webhooks to the account without a reload.
+  const row = await setterOf.first(reader, { accountId, webhookId });
+  if (row === undefined) return false;
+  return row.set_by_key === null || (row.permissions !== null && allows(JSON.parse(row.permissions), 'media:read'));
 }
 
 function idIn(data: Data, field: string): string | undefined {
@@ -144,6 +149,17 @@ class Memory {
     }
   }
 }
+
+const setterOf = query((db, p: { accountId: string; webhookId: string }) =>
+  db
+    .selectFrom('webhooks as w')
+    .leftJoin('api_keys as k', (join) =>
+      join.onRef('k.key_id', '=', 'w.set_by_key').onRef('k.account_id', '=', 'w.account_id'),
+    )
+    .select(['w.set_by_key', 'k.permissions'])
+    .where('w.account_id', '=', p.accountId)
+    .where('w.webhook_id', '=', p.webhookId),
+);
 
 const filesById = query((db, p: { accountId: string; ids: string }, dialect) =>
   db

@@ -71,7 +71,7 @@ const Endpoint = named('WebhookEndpoint', {
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
   setByKeyId: orNull(
     Type.String(),
-    'API key that created the webhook, or the last one that changed where it sends; null for a login.',
+    'API key that created the webhook, or the last one that changed where it sends; null for a login, and once a key that could read files is deleted. A caller that adds files takes the place of a key.',
   ),
   secretReadableUntil: orNull(
     time(),

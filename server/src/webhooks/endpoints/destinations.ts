@@ -59,7 +59,7 @@ export interface WebhookChange {
   readonly description?: string | null | undefined;
   /** JSON of the account's own data. */
   readonly metadata?: string | undefined;
-  /** API key of the caller, which is stored if the webhook is new or its receiver changes; null for a login. */
+  /** API key of the caller, which is stored if the webhook is new, its receiver changes or a key's webhook gets files; null for a login. */
   readonly keyId?: string | null | undefined;
   readonly secret?: string | null | undefined;
   readonly enabled?: boolean | undefined;
@@ -212,6 +212,11 @@ export async function cancelDelivery(ctx: ChangeContext, tx: Tx, row: DeliveryRo
   return true;
 }
 
+/** Whether a change requests files. Its caller may read them, and vouches for the receiver. */
+function addsFiles({ include, inlineMediaBytes = 0 }: WebhookChange): boolean {
+  return inlineMediaBytes > 0 || include?.includes('mediaLink') === true;
+}
+
 /**
  * A new URL closes the breaker and makes retries due at once. Deliveries of event types and sessions that were dropped
  * are cancelled.
@@ -228,9 +233,11 @@ export async function changeWebhook(
   const isElsewhere = originOf(url) !== originOf(before.url) || destination.type !== before.destination.type;
   const removed = isElsewhere && { headers: null, credentials: null };
   const isMoved = !isSameReceiver({ url, destination }, before);
+  // A login's webhook stays its own, because the webhooks of a key end with the key on request.
+  const isVouched = present.set_by_key !== null && addsFiles(change);
   const columns = {
     ...columnsOf(ctx, present.webhook_id, { ...removed, ...change }),
-    ...(isMoved && change.keyId !== undefined && { set_by_key: change.keyId }),
+    ...((isMoved || isVouched) && change.keyId !== undefined && { set_by_key: change.keyId }),
   };
   const changed = await updateRow(ctx, tx, present, columns);
   if (isMoved) await closeBreaker(ctx, tx, present, 'new_url');

@@ -20,7 +20,7 @@ export type ShowOccurrence = (delivery: {
  * frees the memory of the contents afterwards.
  */
 export type WithFiles = <T>(
-  webhook: Pick<Webhook, 'accountId' | 'links' | 'inlineBytes' | 'setByKey'>,
+  webhook: Pick<Webhook, 'accountId' | 'webhookId' | 'links' | 'inlineBytes' | 'setByKey'>,
   body: string,
   use: (body: string) => Promise<T>,
 ) => Promise<T>;
