@@ -82,14 +82,14 @@ export class SessionScopes {
         throw noSuch(to, id, to === 'session' ? field : undefined);
     }
     for (const id of filesIn(schema, input))
-      if (!(await this.#hasMedia(caller, sessionIds, id))) throw noSuch('file', id);
+      if (!(await this.hasFile(caller, sessionIds, id))) throw noSuch('file', id);
     if (scope !== 'sessionId' || input['sessionId'] !== undefined) return input;
     return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };
   }
 
   /** Whether a resource belongs to one of the sessions. */
   async #belongs(to: Resource, caller: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
-    if (to === 'file') return this.#hasMedia(caller, sessionIds, id);
+    if (to === 'file') return this.hasFile(caller, sessionIds, id);
     const sessionId = await this.#sessionIdOf(to, caller.accountId, id);
     return sessionId !== undefined && sessionIds.includes(sessionId);
   }
@@ -103,7 +103,7 @@ export class SessionScopes {
   }
 
   /** Whether a message or a group of the sessions has the file, or the key has added it. */
-  async #hasMedia({ accountId, credential }: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
+  async hasFile({ accountId, credential }: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
     const { database, steady } = this.#services;
     const keyId = credential.type === 'api_key' ? credential.keyId : '';
     const file = await fileOf.first(database.reader, { accountId, id, keyId });

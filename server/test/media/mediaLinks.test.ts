@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createLog } from '../../src/log.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
 import { picture, upload } from '../support/media/media.ts';
-import { bearer, startServer, type TestServer } from '../support/server.ts';
+import { bearer, connectSession, eventOf, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 type Account = Awaited<ReturnType<TestServer['account']>>;
 
@@ -136,6 +136,23 @@ describeOnEachDeployment('links to files', (_, database) => {
     assert.equal((await open(url)).status, 200);
     await own.call('DELETE', `/api-keys/${keyId}`);
     assert.equal(codeOf(await open(url)), 'link_invalid');
+  });
+
+  it('ends the links of an API key to files outside its sessions', async () => {
+    const { mediaId } = await add();
+    const sessionId = await connectSession(own.call, newNumber());
+    const { body: other } = await own.call('POST', '/sessions', { connector: 'sandbox' });
+    const incoming = { action: 'incoming', from: newNumber(), type: 'image', mediaId };
+    assert.equal((await own.call('POST', `/sessions/${sessionId}/simulate`, incoming)).status, 200);
+    const received = await eventOf(own.call, 'message.incoming', (data) => data.sessionId === sessionId);
+    const { keyId, call } = await key(['media:read'], { sessionIds: [sessionId] });
+    const { url } = await link(received.media.mediaId, {}, { ...own, call });
+    assert.equal((await open(url)).status, 200);
+    await own.call('PATCH', `/api-keys/${keyId}`, { sessionIds: [other.sessionId] });
+    const { status } = await open(url);
+    assert.equal(status, 403);
+    await own.call('PATCH', `/api-keys/${keyId}`, { sessionIds: [sessionId, other.sessionId] });
+    assert.equal((await open(url)).status, 200);
   });
 
   it('revokes the links of one account', async () => {

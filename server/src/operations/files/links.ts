@@ -16,7 +16,8 @@ import {
   time,
 } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
-import { defineOperation } from '../../invoke/operation.ts';
+import { defineOperation, sessionsOf } from '../../invoke/operation.ts';
+import { SessionScopes } from '../../invoke/sessionScope.ts';
 import { LINK_SECONDS } from '../../media/links.ts';
 
 /* Links that download a file without a credential. */
@@ -42,7 +43,7 @@ export const createMediaLink = defineOperation({
   uses: ['media', 'links'],
   summary: 'Create a link to a file',
   description:
-    'Create a signed link that downloads a file without a credential until it expires. It supports `Range`. It stops working earlier if the file is deleted, if the API key that created it ends or loses `media:read`, and with `media.revoke_links`.',
+    'Create a signed link that downloads a file without a credential until it expires. It supports `Range`. It stops working earlier if the file is deleted, if the API key that created it ends, loses `media:read` or can no longer use the file, and with `media.revoke_links`.',
   status: 201,
   input: {
     mediaId: MediaId,
@@ -114,6 +115,9 @@ export const openMediaLink = defineOperation({
     if (keyId !== undefined) {
       const key = await findKeyCaller(ctx.database.reader, keyId, ctx.clock.now());
       if (key?.accountId !== accountId || !allows(key.credential.permissions, 'media:read'))
+        throw new AppError('link_invalid');
+      const sessionIds = sessionsOf({ caller: key });
+      if (sessionIds !== undefined && !(await new SessionScopes(ctx).hasFile(key, sessionIds, mediaId)))
         throw new AppError('link_invalid');
     }
     const { mime_type: mimeType, size, hash: sha256, file_name: fileName } = file;
