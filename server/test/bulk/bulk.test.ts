@@ -93,6 +93,51 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     assert.deepEqual([long.status, long.body.errors[0].field], [400, 'values.2']);
   });
 
+  it('fills in the URL of a link button after its host, encoded', async () => {
+    const to = [newNumber(), newNumber()];
+    const linkTo = (url: string) => ({ interactive: { message: 'Track {{id}}', link: { title: 'Open', url } } });
+    const values = [{ id: '4711' }, { id: '../@evil.example/?a=1#\u{1f375}' }];
+    const { results } = await sent({ to, ...linkTo('https://example.com/{{id}}?q={{ id }}'), values });
+    const [first, second] = (await contentsOf(results)).map(({ interactive }) => interactive.link.url);
+    assert.equal(first, 'https://example.com/4711?q=4711');
+    const { host, pathname } = new URL(second);
+    assert.deepEqual([host, pathname], ['example.com', '/..%2F%40evil.example%2F%3Fa%3D1%23%F0%9F%8D%B5']);
+    for (const url of [
+      'https://{{id}}/a',
+      'https://example.com{{id}}',
+      'https:///{{id}}',
+      'https://{{id}}@a.example/',
+    ]) {
+      const { status, body } = await send({ to, ...linkTo(url), values });
+      assert.deepEqual([status, body.errors[0].field], [400, 'interactive.link.url'], url);
+    }
+  });
+
+  it('replaces or rejects everything in double braces', async () => {
+    const to = [newNumber()];
+    const values = [{ 'first-name': 'Ada', 'first.name': 'Ben', '1': 'Cy' }];
+    const { results } = await sent({ to, message: '{{first-name}} {{first.name}} {{1}}', values });
+    assert.equal((await contentsOf(results))[0].message, 'Ada Ben Cy');
+    const contents = {
+      message: { message: 'Hi {{first name}}' },
+      'media.url': { media: { type: 'image', url: 'https://example.com/{{1}}.png' } },
+      'media.mediaId': { media: { type: 'image', mediaId: '{{1}}' } },
+      'template.language': { template: { name: 'hi', language: '{{1}}' } },
+    };
+    for (const [field, content] of Object.entries(contents)) {
+      const { status, body } = await send({ to, ...content, values });
+      assert.deepEqual([status, body.errors[0].field], [400, field]);
+    }
+  });
+
+  it('needs no values for recipients who get no message', async () => {
+    const number = newNumber();
+    const values = [{ name: 'Ada' }, {}, {}];
+    const { accepted, refused, results } = await sent({ to: [number, '12', number], message: 'Hi {{name}}', values });
+    assert.deepEqual([accepted, refused], [1, 2]);
+    assert.equal((await messageOf(results[0].messageId)).message, 'Hi Ada');
+  });
+
   it('sends any type of content, with a file that is stored once', async () => {
     const { mediaId } = (await upload(server, token, picture())).body;
     const to = [newNumber(), newNumber()];

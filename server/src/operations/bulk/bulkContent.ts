@@ -44,15 +44,16 @@ const kinds = {
 };
 
 const MAX_VALUES = 20;
+const MAX_VALUE_LENGTH = 1024;
 
 /** Values for the placeholders of one recipient. */
-const Values = Type.Record(Type.String(), Type.String({ maxLength: 1024 }), { maxProperties: MAX_VALUES });
+const Values = Type.Record(Type.String(), Type.String({ maxLength: MAX_VALUE_LENGTH }), { maxProperties: MAX_VALUES });
 
 export const contentFields = {
   ...kinds,
   values: optional(
     Type.Array(Values, {
-      description: `Values for the placeholders of each recipient, in the order of \`to\`: \`{"name": "Ada"}\` replaces \`{{name}}\` in every text of the content. Up to ${MAX_VALUES} per recipient. Without \`values\`, braces are ordinary text.`,
+      description: `Values for the placeholders of each recipient, in the order of \`to\`: \`{"name": "Ada"}\` replaces \`{{name}}\` in every text of the content, and encoded in the URL of a link button after the host. A name has up to 64 letters, digits, \`_\`, \`-\` and \`.\`; other text in double braces is an error. Up to ${MAX_VALUES} per recipient. Without \`values\`, braces are ordinary text.`,
       minItems: 1,
       maxItems: 1000,
     }),
@@ -81,16 +82,30 @@ export function typeOf(kind: Kind, { media }: Kinds): MessageType {
   return kind === 'media' ? (media?.type ?? 'document') : kind;
 }
 
-const PLACEHOLDER = /\{\{\s*([\p{L}_][\p{L}\p{N}_]{0,63})\s*\}\}/gu;
+/** `{{first-name}}` and `{{1}}` are placeholders. */
+const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63})\s*\}\}/gu;
+/** Anything in double braces, to reject what only looks like a placeholder. */
+const BRACES = /\{\{([^{}]*)\}\}/g;
 const MAX_REPORTED = 20;
 
 /**
  * Returns the content for each recipient, with its values.
+ * @param isNeeded whether the recipient at a position gets a message; the values of the others do not matter
  * @throws {AppError} `validation_failed` listing missing values, or the first values that make the content invalid
  */
-export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: readonly Record<string, string>[]): K[] {
+export function contentsFor<K extends Kinds>(
+  input: K,
+  kind: Kind,
+  values: readonly Record<string, string>[],
+  isNeeded: (index: number) => boolean,
+): (K | undefined)[] {
   const part = input[kind];
-  const missing = missingValues(placeholdersIn(part), values);
+  const wanted = new Set<string>();
+  replaceTexts(part, [kind], (text, path) => {
+    for (const name of placeholdersIn(text, path)) wanted.add(name);
+    return text;
+  });
+  const missing = missingValues(wanted, values, isNeeded);
   const [first] = missing;
   if (first !== undefined)
     throw new AppError(
@@ -99,7 +114,8 @@ export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: reado
       { fields: missing },
     );
   return values.map((own, index) => {
-    const rendered = { ...input, [kind]: rendering(part, (name) => own[name]) };
+    if (!isNeeded(index)) return undefined;
+    const rendered = { ...input, [kind]: replaceTexts(part, [kind], (text, path) => render(text, path, own)) };
     try {
       validate({ [kind]: rendered[kind] });
     } catch (error) {
@@ -113,40 +129,69 @@ export function contentsFor<K extends Kinds>(input: K, kind: Kind, values: reado
 const validate = validator(strictObject(kinds));
 
 /** Returns the first missing values: a text can have thousands of placeholders, for each of 1,000 recipients. */
-function missingValues(wanted: ReadonlySet<string>, values: readonly Record<string, string>[]): FieldError[] {
+function missingValues(
+  wanted: ReadonlySet<string>,
+  values: readonly Record<string, string>[],
+  isNeeded: (index: number) => boolean,
+): FieldError[] {
   const missing: FieldError[] = [];
-  for (const [index, own] of values.entries())
+  for (const [index, own] of values.entries()) {
+    if (!isNeeded(index)) continue;
     for (const name of wanted) {
       if (Object.hasOwn(own, name)) continue;
       missing.push({ field: `values.${index}.${name}`, code: 'required', message: `is required for {{${name}}}` });
       if (missing.length === MAX_REPORTED) return missing;
     }
+  }
   return missing;
-}
-
-/** Returns the names of the placeholders in the texts of a value, of those that are replaced. */
-function placeholdersIn(part: unknown): ReadonlySet<string> {
-  const names = new Set<string>();
-  rendering(part, (name) => {
-    names.add(name);
-    return undefined;
-  });
-  return names;
 }
 
 /** Fields without placeholders, because they identify something. */
 const FIXED = ['mediaId', 'url', 'type', 'language'];
+/** URL that a button opens. Values go only after its origin, so that none of them changes the host. */
+const BUTTON_URL = 'interactive.link.url';
+const ORIGIN = /^https?:\/\/[^\s/?#\\{}]+(?=[/?#])/i;
 
-/** Returns a value with the placeholders in its texts replaced. A placeholder in a value stays as it is. */
-function rendering(part: unknown, valueFor: (name: string) => string | undefined): unknown {
-  if (typeof part === 'string') return part.replace(PLACEHOLDER, (all, name: string) => valueFor(name) ?? all);
-  if (Array.isArray(part)) return part.map((item) => rendering(item, valueFor));
+/**
+ * Returns the names of the placeholders in a text.
+ * @throws {AppError} `validation_failed` for double braces that would reach the recipient
+ */
+function placeholdersIn(text: string, path: readonly string[]): string[] {
+  const field = path.join('.');
+  const found = [...text.matchAll(BRACES)].filter(([, inner = '']) => inner.trim() !== '');
+  if (found.length === 0) return [];
+  const wrong = found.find(([all]) => all.replace(PLACEHOLDER, '') !== '');
+  if (wrong !== undefined)
+    throw invalidField(
+      field,
+      `"${wrong[0].slice(0, 100)}" is not a placeholder; use up to 64 letters, digits, "_", "-" and "."`,
+    );
+  if (field === BUTTON_URL) {
+    if (!ORIGIN.test(text)) throw invalidField(field, 'can contain placeholders only after the host and a slash');
+  } else if (FIXED.includes(path.at(-1) ?? '')) throw invalidField(field, 'cannot contain placeholders');
+  return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+}
+
+/** Returns a text with its placeholders replaced. A placeholder in a value stays as it is. */
+function render(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string {
+  const isUrl = path.join('.') === BUTTON_URL;
+  return text.replace(PLACEHOLDER, (all, name: string) => {
+    const value = values[name] ?? all;
+    return isUrl ? encodeURIComponent(value.toWellFormed()) : value;
+  });
+}
+
+/** Returns a copy of a value in which each text is replaced. */
+function replaceTexts(
+  part: unknown,
+  path: readonly string[],
+  replace: (text: string, path: readonly string[]) => string,
+): unknown {
+  if (typeof part === 'string') return replace(part, path);
+  if (Array.isArray(part)) return part.map((item, index) => replaceTexts(item, [...path, String(index)], replace));
   if (typeof part !== 'object' || part === null) return part;
-  const rendered = Object.entries(part).map(([name, value]) => [
-    name,
-    FIXED.includes(name) ? value : rendering(value, valueFor),
-  ]);
-  return Object.fromEntries(rendered);
+  const replaced = Object.entries(part).map(([name, value]) => [name, replaceTexts(value, [...path, name], replace)]);
+  return Object.fromEntries(replaced);
 }
 
 type ContentContext = Context<'media' | 'preparation' | 'targets'>;

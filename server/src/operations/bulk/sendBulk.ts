@@ -96,11 +96,12 @@ export const sendBulk = defineOperation({
         `must have one entry per recipient: ${input.to.length}, not ${input.values.length}`,
         'length',
       );
-    const own = input.values === undefined ? undefined : contentsFor(input, kind, input.values);
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
     const intervalMs = input.intervalMs ?? DEFAULT_INTERVAL_MS;
     const id = idOf(ctx);
     const found = await findRecipients(ctx, input.to);
+    const isAccepted = (place: number) => found[place]?.to !== undefined;
+    const own = input.values && contentsFor(input, kind, input.values, isAccepted);
     const heldFor = keyToApprove(ctx);
     const firstPlace = found.findIndex(({ to }) => to !== undefined);
     const first = found[firstPlace];
