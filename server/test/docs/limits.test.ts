@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { settingSections, settingsTable, variableOf } from '../../src/config.ts';
+import { LINK_SECONDS } from '../../src/media/links.ts';
 import { root } from './markdown.ts';
 
 /* Compares every figure of docs/limits.md with the setting, the schema or the constant that it comes from. */
@@ -54,6 +55,15 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'numbers on a contact card': [field('/messages/send-contact', 'phoneNumbers', 'maxItems')],
   'recipients of a bulk request': [field('/messages/send-bulk', 'to', 'maxItems')],
   'placeholders per recipient of a bulk request': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUES')],
+  'value of a placeholder': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUE_LENGTH')],
+  'name of a placeholder': [described('/messages/send-bulk', 'values', /up to (\d+) letters/)],
+  'values in a JSON body': [constant('http/jsonShape.ts', 'MAX_VALUES')],
+  'file in a delivery as base64 (`inlineMediaBytes`)': [
+    constant('events/deliveredFiles.ts', 'MAX_INLINE_MEDIA_BYTES') / 1024 ** 2,
+  ],
+  'contents of files in deliveries that each node sends at the same time': [
+    constant('operations/webhooks/deliveredFiles.ts', 'MEMORY_BYTES') / 1024 ** 2,
+  ],
   'recipients of a preflight': [field('/messages/preflight', 'to', 'maxItems')],
   'participants of a new group': [field('/groups', 'phoneNumbers', 'maxItems')],
   'days that a message can be scheduled ahead': [constant('operations/messages/send.ts', 'MAX_DAYS_AHEAD')],
@@ -87,6 +97,8 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'idempotency keys': [constant('invoke/idempotency.ts', 'KEPT_MS') / 3_600_000],
   'messages that wait for approval': [constant('messages/messages/approval.ts', 'EXPIRY_DAYS')],
   'login tokens': [constant('auth/tokens.ts', 'TOKEN_LIFETIME_MS') / 3_600_000],
+  'links to files': [LINK_SECONDS.usual, LINK_SECONDS.most],
+  'links to files in deliveries': [constant('events/deliveredFiles.ts', 'DELIVERED_LINK_MS') / 3_600_000],
 };
 
 const networkFigures: readonly (readonly number[])[] = [
