@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+/** Deadline of a copy. A body that stalls would hold back the messages behind it. */
+export const COPY_TIMEOUT_MS = 600_000;
+
 /** A file is larger than the limit. */
 export class FileTooLargeError extends Error {
   override readonly name = 'FileTooLargeError';
@@ -34,7 +37,9 @@ export async function withFile<T>(
     // The DOM type of the stream and the one of Node are the same class.
     const source =
       body === null ? Readable.from([]) : Readable.fromWeb(body as import('node:stream/web').ReadableStream);
-    await pipeline(source, limit, createWriteStream(path, { mode: 0o600 }));
+    await pipeline(source, limit, createWriteStream(path, { mode: 0o600 }), {
+      signal: AbortSignal.timeout(COPY_TIMEOUT_MS),
+    });
     return await use(await openAsBlob(path, { type }));
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -197,6 +197,19 @@ describe('messages of agents on WhatsApp', () => {
     assert.equal(chatwoot.messages.size, 3);
   });
 
+  it('explains a refused edit in a private note, and leaves the message as it is', async (test) => {
+    const { chatwoot, incoming, conversation, sent } = await openScene(test);
+    const from = newNumber();
+    await incoming(from, 'Hello');
+    const answer = await chatwoot.write(conversation(from).id, 'https://www.google.com/maps?q=52.5,13.4');
+    await sentMessages(sent, 1);
+    await chatwoot.until(() => answer.status === 'delivered', 'not delivered');
+    chatwoot.edit(answer, 'Here');
+    const note = await chatwoot.until(() => [...chatwoot.messages.values()].find((m) => m.private), 'no note');
+    assert.match(String(note.content), /^⚠️ Not changed on WhatsApp: /);
+    assert.equal(answer.status, 'delivered');
+  });
+
   it('never sends private notes', async (test) => {
     const { chatwoot, incoming, conversation, sent } = await openScene(test);
     const from = newNumber();

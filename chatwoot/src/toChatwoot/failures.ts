@@ -5,17 +5,23 @@ import { done, type Outcome } from '../queue/worker.ts';
 import type { FailureJob } from './handler.ts';
 import { setStatus } from './statuses.ts';
 
-/** Marks an agent's message as failed, and explains the reason in a private note, which contacts do not see. */
+const NOTES = {
+  delayed: '⏳ Not sent to WhatsApp yet; still trying',
+  unsent: '⚠️ Not sent to WhatsApp',
+  unchanged: '⚠️ Not changed on WhatsApp',
+};
+
+/** Explains the failure of an agent's message or change in a private note. An unsent message is marked as failed. */
 export async function reportFailure(parts: Parts, job: Job, failure: FailureJob): Promise<Outcome> {
   const { chatwoot } = parts;
-  const { conversationId, chatwootId, reason, isFinal } = failure;
-  if (isFinal) await setStatus(() => chatwoot.setStatus(conversationId, chatwootId, 'failed', reason));
+  const { conversationId, chatwootId, reason, outcome } = failure;
+  if (outcome === 'unsent') await setStatus(() => chatwoot.setStatus(conversationId, chatwootId, 'failed', reason));
   const sourceId = `${SOURCE_PREFIX}note:${job.seq}`;
   try {
     const isThere = job.attempt > 1 && (await chatwoot.findMessage(conversationId, sourceId)) !== undefined;
     if (!isThere)
       await chatwoot.createMessage(conversationId, {
-        content: isFinal ? `⚠️ Not sent to WhatsApp: ${reason}` : `⏳ Not sent to WhatsApp yet; still trying: ${reason}`,
+        content: `${NOTES[outcome]}: ${reason}`,
         messageType: 'outgoing',
         isPrivate: true,
         sourceId,

@@ -23,8 +23,8 @@ export interface FailureJob {
   readonly conversationId: number;
   readonly chatwootId: number;
   readonly reason: string;
-  /** False while the message is still tried. */
-  readonly isFinal: boolean;
+  /** `unsent` messages can be tried again by the agent; `unchanged` ones are on WhatsApp as before. */
+  readonly outcome: 'delayed' | 'unsent' | 'unchanged';
 }
 
 /** A context of one attempt. */

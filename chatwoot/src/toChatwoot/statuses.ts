@@ -22,7 +22,7 @@ export async function applyStatus(parts: Parts, messageId: string, status: strin
       conversationId,
       chatwootId,
       reason: error ?? 'WhatsApp did not accept the message',
-      isFinal: true,
+      outcome: 'unsent',
     };
     const job = { dedup: `failure:${messageId}`, lane: `failure:${chatwootId}`, payload: failure };
     const statements = [toChatwoot.insertion(job), statement, ...state.failureStatements(chatwootId, messageId)];

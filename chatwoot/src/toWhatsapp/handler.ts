@@ -7,6 +7,7 @@ import { laneOf, type Parts, SOURCE_PREFIX } from '../parts.ts';
 import type { Job } from '../queue/queue.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { LinkRow } from '../state.ts';
+import { COPY_TIMEOUT_MS } from '../temporaryFile.ts';
 import { deletionEcho, editEcho, reactionEcho } from '../toChatwoot/changes.ts';
 import { linkConversation } from '../toChatwoot/conversations.ts';
 import type { ChatwootJob, FailureJob } from '../toChatwoot/handler.ts';
@@ -52,7 +53,7 @@ export async function handleToWhatsapp(parts: Parts, job: Job): Promise<Outcome>
     if (Date.now() - job.createdAt > MAX_AGE_MS) return failed(parts, job, reason);
     const afterMs = error instanceof ApiError ? error.retryAfterSeconds : undefined;
     if (job.attempt === NOTICED_ATTEMPT && (error instanceof ApiError || error instanceof ConnectionError))
-      await parts.toChatwoot.add(failureOf(job, reason, false));
+      await parts.toChatwoot.add(failureOf(job, reason, 'delayed'));
     return { kind: 'retry', reason, ...(afterMs !== undefined && { afterMs: Math.min(afterMs, 300) * 1000 }) };
   }
 }
@@ -64,15 +65,22 @@ function isPassing({ status, code }: ApiError): boolean {
 }
 
 /** Ends a job, and tells the agent. */
-function failed(parts: Parts, job: Job, reason: string): Outcome {
+async function failed(parts: Parts, job: Job, reason: string): Promise<Outcome> {
   const { toChatwoot, state } = parts;
-  const { message } = job.payload as WhatsappJob;
-  const insertion = toChatwoot.insertion(failureOf(job, reason, true));
-  const statements = [insertion, ...state.failureStatements(message.id, job.seq)];
+  const payload = job.payload as WhatsappJob;
+  const outcome = isChange(payload, await state.linksOf(payload.message.id)) ? 'unchanged' : 'unsent';
+  const insertion = toChatwoot.insertion(failureOf(job, reason, outcome));
+  const statements = [insertion, ...(outcome === 'unsent' ? state.failureStatements(payload.message.id, job.seq) : [])];
   return { kind: 'failed', reason, statements, after: ([inserted = 0]) => toChatwoot.added(inserted) };
 }
 
-function failureOf({ seq, payload }: Job, reason: string, isFinal: boolean) {
+/** Whether a job changes a message that is on WhatsApp. */
+const isChange = ({ message, retry }: Omit<WhatsappJob, 'sessionId'>, links: readonly LinkRow[]): boolean =>
+  message.event !== 'message_created' &&
+  retry === 0 &&
+  (message.isDeleted || links.some(({ direction }) => direction === 'out'));
+
+function failureOf({ seq, payload }: Job, reason: string, outcome: FailureJob['outcome']) {
   const { sessionId, message } = payload as WhatsappJob;
   const failure: FailureJob = {
     kind: 'failure',
@@ -80,9 +88,9 @@ function failureOf({ seq, payload }: Job, reason: string, isFinal: boolean) {
     conversationId: message.conversation.id,
     chatwootId: message.id,
     reason,
-    isFinal,
+    outcome,
   };
-  return { dedup: `failure:${seq}:${isFinal}`, lane: `failure:${message.id}`, payload: failure };
+  return { dedup: `failure:${seq}:${outcome}`, lane: `failure:${message.id}`, payload: failure };
 }
 
 type Sent = Operations['messages.send']['output'];
@@ -107,9 +115,7 @@ class Delivery {
 
   async run(): Promise<Outcome> {
     const links = await this.#parts.state.linksOf(this.#message.id);
-    const isSent = links.some(({ direction }) => direction === 'out');
-    if (this.#message.event === 'message_created' || this.#retry > 0) return this.#send(links);
-    return isSent || this.#message.isDeleted ? this.#change(links) : this.#send(links);
+    return isChange({ message: this.#message, retry: this.#retry }, links) ? this.#change(links) : this.#send(links);
   }
 
   async #send(links: readonly LinkRow[]): Promise<Outcome> {
@@ -184,7 +190,8 @@ class Delivery {
     const card = await cardOf(blob, fileName);
     if (card !== undefined)
       return messages.sendContact({ ...common, name: card.name, phoneNumbers: [...card.phoneNumbers] }, options);
-    const { mediaId } = await media.upload(blob, { fileName });
+    const signal = AbortSignal.timeout(COPY_TIMEOUT_MS);
+    const { mediaId } = await media.upload(blob, { fileName }, { signal });
     const text = caption === '' ? {} : { caption };
     const asDocument = { ...common, ...text, type: 'document', mediaId, fileName } as const;
     const type = typeOf(attachment.fileType);
