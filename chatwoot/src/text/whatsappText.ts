@@ -57,9 +57,19 @@ export function toWhatsappText(markdown: string): string {
 }
 
 function blockOf(line: string): string {
-  const heading = /^ {0,3}#{1,6}\s+(.+?)\s*#*$/.exec(line)?.[1];
-  if (heading !== undefined) return `**${heading.replace(/\*\*|__/g, '')}**`;
+  const heading = /^ {0,3}#{1,6}\s+(\S.*)$/.exec(line)?.[1];
+  if (heading !== undefined)
+    return `**${withoutEnd(heading.trimEnd(), '#')
+      .trimEnd()
+      .replace(/\*\*|__/g, '')}**`;
   return line.replace(/^(\s*)[*+]\s+/, '$1- ');
+}
+
+/** Removes a run of one character. A pattern would take quadratic time. */
+function withoutEnd(text: string, character: string): string {
+  let end = text.length;
+  while (text[end - 1] === character) end--;
+  return text.slice(0, end);
 }
 
 function inline(text: string, depth: number): string {
@@ -86,9 +96,17 @@ function inline(text: string, depth: number): string {
       at += delimiter.length;
       continue;
     }
+    const after = end + delimiter.length;
+    // WhatsApp emphasizes no part of a word. A single sign, as in `5*3=15`, is a character; longer marks are left out.
+    const isInWord = isWordCharacter(text[at - 1]) || isWordCharacter(text[after]);
+    if (isInWord && delimiter.length === 1) {
+      output += delimiter;
+      at++;
+      continue;
+    }
     const inner = inline(text.slice(at + delimiter.length, end), depth + 1);
-    output += wrap.reduce((wrapped, sign) => perLine(wrapped, sign), inner);
-    at = end + delimiter.length;
+    output += isInWord ? inner : wrap.reduce((wrapped, sign) => perLine(wrapped, sign), inner);
+    at = after;
   }
   return output;
 }
@@ -165,10 +183,10 @@ const isWordCharacter = (character: string | undefined) => character !== undefin
 function perLine(text: string, sign: string): string {
   return text
     .split('\n')
-    .map((line) =>
-      line.replace(/^(\s*(?:[-•]\s+|>\s?)?)(.*?)(\s*)$/, (_, before: string, middle: string, after: string) =>
-        middle === '' ? line : `${before}${sign}${middle}${sign}${after}`,
-      ),
-    )
+    .map((line) => {
+      const end = line.trimEnd().length;
+      const start = Math.min(end, /^\s*(?:[-•]\s+|>\s?)?/.exec(line)?.[0].length ?? 0);
+      return start === end ? line : `${line.slice(0, start)}${sign}${line.slice(start, end)}${sign}${line.slice(end)}`;
+    })
     .join('\n');
 }
