@@ -210,6 +210,17 @@ describe('messages of agents on WhatsApp', () => {
     assert.equal(answer.status, 'delivered');
   });
 
+  it('never sends a mistyped command for templates', async (test) => {
+    const { chatwoot, incoming, conversation, sent } = await openScene(test);
+    const from = newNumber();
+    await incoming(from, 'Hello');
+    const answer = await chatwoot.write(conversation(from).id, '/template order_sent');
+    await chatwoot.until(() => answer.status === 'failed', 'not failed');
+    const note = await chatwoot.until(() => [...chatwoot.messages.values()].find((m) => m.private), 'no note');
+    assert.match(String(note.content), /^⚠️ Not sent to WhatsApp: write `\/template NAME LANGUAGE`/);
+    assert.equal((await sent()).length, 0);
+  });
+
   it('never sends private notes', async (test) => {
     const { chatwoot, incoming, conversation, sent } = await openScene(test);
     const from = newNumber();

@@ -15,6 +15,7 @@ import { resolveChat, type SentTo } from './chats.ts';
 import { digestOf } from './digest.ts';
 import { FileError, withAttachment } from './files.ts';
 import { cardOf, type Part, partsOf, textOf } from './parts.ts';
+import { TemplateError } from './templates.ts';
 
 /** A job of the queue to WhatsApp. */
 export interface WhatsappJob {
@@ -48,7 +49,7 @@ export async function handleToWhatsapp(parts: Parts, job: Job): Promise<Outcome>
     return await new Delivery(parts, job, { message, retry }, chat).run();
   } catch (error) {
     const reason = messageOf(error);
-    if (error instanceof FileError) return failed(parts, job, reason);
+    if (error instanceof FileError || error instanceof TemplateError) return failed(parts, job, reason);
     if (error instanceof ApiError && !isPassing(error)) return failed(parts, job, reason);
     if (Date.now() - job.createdAt > MAX_AGE_MS) return failed(parts, job, reason);
     const afterMs = error instanceof ApiError ? error.retryAfterSeconds : undefined;

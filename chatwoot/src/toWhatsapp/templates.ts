@@ -9,17 +9,26 @@ export interface Template {
 const COMMAND = /^\/template\s+([a-z0-9_]{1,512})\s+([a-z]{2,3}(?:_[A-Z]{2})?)\s*(?:\n([\s\S]*))?$/;
 const MAX_VALUES = 50;
 
+/** A text begins like the command for templates but has another form. The agent reads the message. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+}
+
 /**
  * Reads a template from `template_params` of the message, as programs set it through Chatwoot's API, or from a text
  * such as `/template order_sent en_US`, whose further lines are the values of the body.
+ * @throws {TemplateError}
  */
 export function templateOf({ template, content }: ChatwootMessage): Template | undefined {
   const params = isObject(template) ? template : {};
   const { name, language } = params;
   if (typeof name === 'string' && typeof language === 'string')
     return { name, language, components: componentsOf(params['processed_params']) };
-  const [, ownName, ownLanguage, lines] = COMMAND.exec(content.replace(/\\?\r?\n/g, '\n').trim()) ?? [];
-  if (ownName === undefined || ownLanguage === undefined) return undefined;
+  const text = content.replace(/\\?\r?\n/g, '\n').trim();
+  if (!/^\/template(?:\s|$)/.test(text)) return undefined;
+  const [, ownName, ownLanguage, lines] = COMMAND.exec(text) ?? [];
+  if (ownName === undefined || ownLanguage === undefined)
+    throw new TemplateError('write `/template NAME LANGUAGE`, and each value of the body on a line of its own');
   const values = (lines ?? '').split('\n').filter((line) => line.trim() !== '');
   return { name: ownName, language: ownLanguage, components: bodyOf(values) };
 }
