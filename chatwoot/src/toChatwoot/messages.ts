@@ -163,10 +163,11 @@ function withoutFile({ text }: Content, reason: string): Content {
   return { text: `${text}\n\n⚠️ _A file ${reason}. Open WhatsApp on the phone to see it._`.trim() };
 }
 
-/** Line above a message in a group. */
+/** Line above a message in a group. Members choose their names, so these are text without formatting or line breaks. */
 function senderOf({ senderName, from, unidentified }: MessageData): string {
   const number = unidentified || !isPhoneNumber(from) ? '' : ` (+${from})`;
-  return `**${senderName ?? 'Unknown'}**${number}:`;
+  const name = (senderName ?? 'Unknown').replace(/\s+/g, ' ').replace(/[\\`*_~[\]()<>!#|]/g, '\\$&');
+  return `**${name}**${number}:`;
 }
 
 /** Reads the chat name, or returns undefined if it is unknown. */
