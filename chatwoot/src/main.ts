@@ -34,7 +34,7 @@ export async function main(given: readonly string[], environment: NodeJS.Process
   }
 }
 
-/** Runs the bridge until SIGTERM or SIGINT. A second signal ends it without waiting. */
+/** Runs the bridge until SIGTERM, SIGINT or the end of `switchboard`. A second signal ends it without waiting. */
 async function run(bridge: Bridge): Promise<number> {
   const signaled = new Promise<undefined>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -42,6 +42,8 @@ async function run(bridge: Bridge): Promise<number> {
         process.once(signal, () => process.exit(1));
         resolve(undefined);
       });
+    process.once('disconnect', () => resolve(undefined));
+    process.channel?.unref(); // the listener alone keeps no process alive
   });
   try {
     await bridge.start();

@@ -54,6 +54,12 @@ describe('switchboard chatwoot', () => {
     assert.deepEqual(await health.json(), { status: 'ok', waiting: { toChatwoot: 0, toWhatsapp: 0 } });
     assert.equal(await running.end('SIGTERM'), 0);
     await assert.rejects(fetch(`${settings.url}/health`), 'the bridge has ended too');
+    const killed = spawnCli(person, commands[1] ?? []);
+    await killed.waitFor(/bridge started/);
+    killed.child.kill('SIGKILL');
+    await once(killed.child, 'close');
+    // The output of the bridge ends with it.
+    await assert.rejects(fetch(`${settings.url}/health`), 'the bridge has ended after its parent was killed');
     for (const secret of [settings.switchboardKey, settings.chatwootToken])
       assert.ok(!JSON.stringify([setUp.output, running.output]).includes(secret), 'a secret was printed');
   });

@@ -10,7 +10,11 @@ const PACKAGE = 'switchboard-chatwoot';
 /** Runs the bridge to Chatwoot, which is a separate package, as a separate process. */
 export async function runChatwoot({ io }: Context, action: 'init' | undefined, { config }: { config?: string }) {
   const args = [...(action === undefined ? [] : [action]), ...(config === undefined ? [] : ['--config', config])];
-  const child = spawn(process.execPath, [entryOfBridge(), ...args], { stdio: 'inherit', env: { ...io.env } });
+  const child = spawn(process.execPath, [entryOfBridge(), ...args], {
+    // Over the channel, the bridge notices the end of this process, whatever ends it.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...io.env },
+  });
   const signal = io.stopSignal();
   const stop = () => child.kill('SIGTERM');
   signal.addEventListener('abort', stop);
