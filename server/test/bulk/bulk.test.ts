@@ -343,6 +343,8 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     assert.equal(pendingApproval, true);
     assert.equal((await batchOf(batchId)).counts.pendingApproval, 1);
     await change(batchId, 'pause');
+    const resumed = await held('POST', `/batches/${batchId}/resume`, {});
+    assert.deepEqual([resumed.status, resumed.body.code], [403, 'permission_denied'], 'a person decides about sending');
     const approved = await call('POST', `/messages/${results[0].messageId}/approve`, {});
     assert.equal(approved.body.status, 'scheduled');
     assert.equal((await change(batchId, 'cancel')).body.counts.cancelled, 1);

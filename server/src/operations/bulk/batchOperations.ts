@@ -83,7 +83,6 @@ export const getBatch = defineOperation({
 const changing = {
   permission: 'messages:send',
   scope: 'batchId',
-  approval: 'free',
   effect: 'write',
   isRepeatable: true,
   uses: ['emit', 'sender'],
@@ -96,6 +95,7 @@ export const pauseBatchOperation = defineOperation({
   ...changing,
   id: 'batches.pause',
   route: 'POST /batches/{batchId}/pause',
+  approval: 'free',
   stopsMessages: true,
   summary: 'Pause a bulk send',
   description:
@@ -118,6 +118,7 @@ export const cancelBatchOperation = defineOperation({
   ...changing,
   id: 'batches.cancel',
   route: 'POST /batches/{batchId}/cancel',
+  approval: 'free',
   effect: 'destructive',
   summary: 'Cancel a bulk send',
   description:
