@@ -169,7 +169,7 @@ describe('sessions pages', async () => {
     const sessionId = await connectSession(call, '491705550103', { name: 'Till' });
     await page.goto(`/sessions/${sessionId}`);
     await page.getByRole('button', { name: 'Restart' }).click();
-    await page.getByText('Session restarted').waitFor();
+    await page.getByText('Session restarted').first().waitFor();
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await page.getByRole('status').getByText('Disconnected', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Connect', exact: true }).click();

@@ -116,6 +116,7 @@ const REACH_NOBODY = [
   'contacts.follow_presence',
   'contacts.check',
   'contacts.set_blocked',
+  'contacts.set_name',
   'channels.refresh_messages',
   'channels.refresh',
   'channels.create', // it has no followers yet

@@ -18,7 +18,7 @@ const cases: readonly [words: readonly string[], expected: readonly string[]][] 
   ],
   [
     ['switchboard', 'sessions', ''],
-    ['connect', 'create', 'delete', 'disconnect', 'get', 'list', 'logout'],
+    ['connect', 'create', 'delete', 'disconnect', 'get', 'list', 'logout', 'restart'],
   ],
   [
     ['switchboard', '--json', '--profile', 'list', 'sessions', 'c'],

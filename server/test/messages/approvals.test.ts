@@ -16,6 +16,7 @@ import {
   bearer,
   type Call,
   connectSession,
+  newNumber,
   serversFor,
   startAgain,
   startServer,
@@ -461,7 +462,11 @@ describeOnEachDatabase('messages that wait for approval', (newHome, database) =>
     const server = await start({ env: { MAX_PENDING_APPROVALS: '3' } });
     const { agent, pending, reject, ask } = await setUp(server);
     const bulk = (count: number) =>
-      agent('POST', '/messages/send-bulk', { to: Array(count).fill(to), message: 'all', idempotencyKey: `${count}` });
+      agent('POST', '/messages/send-bulk', {
+        to: Array.from({ length: count }, newNumber),
+        message: 'all',
+        idempotencyKey: `${count}`,
+      });
     const refused = await bulk(4);
     assert.deepEqual([refused.status, refused.body.code], [409, 'too_many']);
     assert.match(refused.body.detail, /MAX_PENDING_APPROVALS/);
