@@ -117,6 +117,8 @@ const REACH_NOBODY = [
   'contacts.check',
   'contacts.set_blocked',
   'contacts.set_name',
+  'batches.pause',
+  'batches.cancel',
   'channels.refresh_messages',
   'channels.refresh',
   'channels.create', // it has no followers yet
@@ -140,6 +142,7 @@ const CHECK_THEMSELVES = [
   'groups.delete',
   'communities.link_group',
   'messages.preflight',
+  'batches.resume',
   'status.post',
   'status.delete',
   'status.mark_viewed',

@@ -330,6 +330,22 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     await call('DELETE', `/sessions/${other}`);
   });
 
+  it('is resumed by a key of some recipients only if that key has sent it', async () => {
+    const number = newNumber();
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'some', allowedRecipients: [number] });
+    const some = bearer(server.url, key.key);
+    for (const [sender, expected] of [
+      [some, 200],
+      [call, 403],
+    ] as const) {
+      const bulk = { sessionId, to: [number], message: 'Hello', sendAt: inAnHour() };
+      const { batchId } = (await sender('POST', '/messages/send-bulk', bulk)).body;
+      await change(batchId, 'pause');
+      assert.equal((await some('POST', `/batches/${batchId}/resume`, {})).status, expected);
+      assert.equal((await change(batchId, 'cancel')).status, 200);
+    }
+  });
+
   it('waits for approval, and stays paused once it is approved', async () => {
     const { body: key } = await call('POST', '/api-keys/create', { name: 'held', requiresApproval: true });
     const held = bearer(server.url, key.key);

@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { callerKeyId } from '../../auth/authenticate.ts';
+import { scopeOf } from '../../auth/keyScope.ts';
 import { isoTime } from '../../clock.ts';
 import type { BatchTable } from '../../db/schema.ts';
+import { AppError } from '../../errors.ts';
 import { BatchCounts, batchStatuses } from '../../events/batchEvents.ts';
 import { integer, named, oneOf, optional, orNull, string, time } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
@@ -109,9 +112,15 @@ export const resumeBatchOperation = defineOperation({
   id: 'batches.resume',
   route: 'POST /batches/{batchId}/resume',
   summary: 'Resume a bulk send',
-  description: 'Resume a paused batch. The rest goes out with the same interval, beginning now if its time has passed.',
-  run: async (ctx, { batchId }) =>
-    withCounts(ctx, await resumeBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+  description:
+    'Resume a paused batch. The rest goes out with the same interval, beginning now if its time has passed. A key with `allowedRecipients` can resume only its own batches.',
+  errors: [...changing.errors, 'permission_denied'],
+  async run(ctx, { batchId }) {
+    const batch = await findBatch(ctx.database.reader, ctx.accountId, batchId);
+    if (scopeOf(ctx.caller)?.recipients !== undefined && batch.key_id !== callerKeyId(ctx))
+      throw new AppError('permission_denied', 'This API key can resume only the batches that it has sent');
+    return withCounts(ctx, await resumeBatch(ctx, batch));
+  },
 });
 
 export const cancelBatchOperation = defineOperation({
