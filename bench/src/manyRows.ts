@@ -217,6 +217,8 @@ export const smallJobs: readonly string[] = [
   'media/fetch.ts',
   'media/removal.ts',
   'messages/wordMove.ts',
+  'operations/bulk/batchWatch.ts',
+  'operations/webhooks/deliveredFiles.ts',
   'sending/approvals.ts',
   'sending/queue.ts',
   'sending/schedule.ts',

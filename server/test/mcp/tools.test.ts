@@ -237,7 +237,7 @@ describe('the MCP endpoint', () => {
     const authorization = `Bearer ${key}`;
     const broken = await post({ authorization }, '{"jsonrpc":');
     assert.deepEqual([broken.status, (await broken.json()).error.code], [400, -32_700]);
-    const wide = await post({ authorization }, `{"jsonrpc":"2.0","params":[${'1,'.repeat(6000)}`);
+    const wide = await post({ authorization }, `{"jsonrpc":"2.0","params":[${'1,'.repeat(30_000)}`);
     assert.deepEqual([wide.status, (await wide.json()).error.code], [400, -32_600]);
     const large = await post({ authorization }, JSON.stringify({ ...list, params: { x: 'x'.repeat(1_100_000) } }));
     assert.deepEqual([large.status, (await large.json()).error.code], [413, -32_600]);

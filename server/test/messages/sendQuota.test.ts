@@ -4,9 +4,10 @@ import { describeOnEachDatabase, describeOnEachDeployment } from '../support/dat
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { callTool, mcpClient } from '../support/mcp/mcp.ts';
-import { bearer, connectSession, serversFor, startAgain, type TestServer } from '../support/server.ts';
+import { bearer, connectSession, newNumber, serversFor, startAgain, type TestServer } from '../support/server.ts';
 
 const to = '491707654321';
+const others = Array.from({ length: 10 }, newNumber);
 
 /** An account with a key that may send so many messages per day. */
 async function setUp(server: TestServer, sendQuota: number) {
@@ -17,7 +18,7 @@ async function setUp(server: TestServer, sendQuota: number) {
   const limited = bearer(server.url, body.key);
   const send = (more: object = {}) => limited('POST', '/messages/send', { to, message: 'hello', ...more });
   const bulk = (count: number, more: object = {}) =>
-    limited('POST', '/messages/send-bulk', { to: Array(count).fill(to), message: 'all', ...more });
+    limited('POST', '/messages/send-bulk', { to: others.slice(0, count), message: 'all', ...more });
   const stored = async () => (await call('GET', '/messages?limit=200')).body.data.length;
   return { call, sessionId, limited, send, bulk, stored, ...body };
 }

@@ -30,6 +30,7 @@ const byField: Readonly<Record<string, unknown>> = {
   groupId: `grp_${ULID}`,
   linkedGroupId: `grp_${ULID}`,
   labelId: `lbl_${ULID}`,
+  batchId: `bat_${ULID}`,
   statusId: `sts_${ULID}`,
   channelId: `chn_${ULID}`,
   postId: `pst_${ULID}`,

@@ -12,6 +12,7 @@ import {
   entries,
   list,
   named,
+  notBlank,
   notForAgents,
   object,
   onlyTrue,
@@ -278,7 +279,7 @@ export const setContactName = defineOperation({
     phoneNumber: PhoneNumberInput('Number of the contact.'),
     sessionId: OptionalSessionId,
     name: orNull(
-      Type.String({ minLength: 1, maxLength: MAX_NAME, pattern: '\\S' }),
+      notBlank(Type.String({ minLength: 1, maxLength: MAX_NAME })),
       'New name in the address book; null removes the contact from it.',
     ),
   },

@@ -26,7 +26,8 @@ function newReports() {
     groups: async () => [],
     onEvent: async (event: NetworkEvent) => void events.push(event),
   };
-  const people = { meet: async () => {}, hide: async () => '00012345' };
+  const digitsOf = async (_userId: string, digits: string) => digits;
+  const people = { meet: async () => {}, hide: async () => '00012345', digitsOf };
   // Only what the reports use.
   const number = { host, people } as unknown as CloudNumber;
   const pending = new PendingChanges(clock);
