@@ -12,8 +12,8 @@ const TIMEOUT_MS = 120_000;
 const STORED_FILE = /^\/rails\/active_storage\//;
 
 /**
- * Downloads a file of an agent. Chatwoot names its files by its public address, which the bridge may not reach, so files
- * of Chatwoot are read from the configured address. Files elsewhere are refused.
+ * Downloads a file of an agent. Chatwoot names its files by its public address, which the bridge may not reach, so the
+ * bridge reads them from the configured address. It refuses files on other servers.
  * @throws {FileError} if the file can never be sent
  */
 export async function withAttachment<T>(

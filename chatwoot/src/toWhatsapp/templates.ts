@@ -28,7 +28,7 @@ export function templateOf({ template, content }: ChatwootMessage): Template | u
   if (!/^\/template(?:\s|$)/.test(text)) return undefined;
   const [, ownName, ownLanguage, lines] = COMMAND.exec(text) ?? [];
   if (ownName === undefined || ownLanguage === undefined)
-    throw new TemplateError('write `/template NAME LANGUAGE`, and each value of the body on a line of its own');
+    throw new TemplateError('write `/template NAME LANGUAGE`, and each value of the body on a separate line');
   const values = (lines ?? '').split('\n').filter((line) => line.trim() !== '');
   return { name: ownName, language: ownLanguage, components: bodyOf(values) };
 }
