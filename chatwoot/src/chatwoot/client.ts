@@ -219,7 +219,8 @@ export class Chatwoot {
   }
 
   async #send(method: string, url: string, body?: object): Promise<string> {
-    const isForm = body instanceof FormData;
+    // A form is encoded in memory: as a stream, an answer that comes before its end can fail outside of this request.
+    const form = body instanceof FormData ? new Response(body) : undefined;
     let response: Response;
     let answer: string;
     try {
@@ -228,11 +229,11 @@ export class Chatwoot {
         headers: {
           api_access_token: this.#token,
           accept: 'application/json',
-          ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+          ...(body !== undefined && { 'content-type': form?.headers.get('content-type') ?? 'application/json' }),
         },
-        ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+        ...(body !== undefined && { body: form === undefined ? JSON.stringify(body) : await form.arrayBuffer() }),
         redirect: 'error',
-        signal: AbortSignal.timeout(isForm ? FILE_TIMEOUT_MS : TIMEOUT_MS),
+        signal: AbortSignal.timeout(form ? FILE_TIMEOUT_MS : TIMEOUT_MS),
       });
       answer = await readText(response);
     } catch (cause) {
