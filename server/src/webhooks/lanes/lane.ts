@@ -277,7 +277,9 @@ export class Lane {
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const now = steady.now(); // one for both reads, so that no retry is due between them
     const wanted = { now, limit, known: () => this.#backlog.beginRead() };
-    const { due, hasHeld } = await (isProbeDue ? readProbe : readDeliveries)(this.#deps, webhook, wanted);
+    // After a reload the probe that has begun is read again.
+    const mayProbe = webhook.breaker.state !== 'closed';
+    const { due, hasHeld } = await (mayProbe ? readProbe : readDeliveries)(this.#deps, webhook, wanted);
     if (hasHeld) {
       this.#queue.fallBehindWithRetries();
     }
