@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
-import { endedWithin, KeyedQueue, Slots, settledWithin, sleep, withTimeout } from '../async.ts';
+import { endedWithin, KeyedQueue, settledWithin, withTimeout } from '../async.ts';
 import type { LeaseWorker } from '../cluster/leases.ts';
 import type { Connection } from '../connectors/contract/connection.ts';
 import type { Connector } from '../connectors/contract/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
-import { AppError, isAway, isBeingDeleted } from '../errors.ts';
+import { AppError, isBeingDeleted } from '../errors.ts';
 import type { Deletion, Deletions } from '../jobs/deletions.ts';
-import { finishIdentities } from '../messages/identities/identities.ts';
 import { finishQueue } from '../messages/messages/queueFailure.ts';
 import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { beginDeletion, deleteSessionRows, deletionOf } from './deletion.ts';
+import { finishEarlierWork } from './earlierWork.ts';
 import { countByRisk } from './healthStore.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
@@ -22,20 +22,16 @@ import { People } from './people.ts';
 import { SessionConnectors } from './sessionConnectors.ts';
 import { SessionHealth } from './sessionHealth.ts';
 import { type HostOptions, SessionHosts } from './sessionHosts.ts';
+import { openingFailure, SessionRestores, sessionById } from './sessionRestores.ts';
 import { SoleSessions } from './soleSessions.ts';
 import { storeOf } from './store.ts';
 
-const RESTORED_AT_ONCE = 50;
-const RESTORE_RETRY_MS = 1000;
 /** How long a stop waits for sessions that are being opened or closed. */
 const STOP_MS = 10_000;
 /** How long a deletion waits for the network to log the session out. */
 const LOGOUT_MS = 5000;
 /** How long a caller waits for a deletion, which continues afterwards. */
 const DELETION_MS = 10_000;
-/** A connection waits this long for work that earlier ones left. */
-const EARLIER_WORK_MS = 10_000;
-const EARLIER_WORK_RETRY_MS = 30_000;
 
 interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
@@ -56,8 +52,7 @@ export class Sessions implements LeaseWorker {
   readonly #health: SessionHealth;
   /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
-  readonly #restores = new Slots(RESTORED_AT_ONCE);
-  #isStarted = false;
+  readonly #restores: SessionRestores;
   #isStopped = false;
 
   constructor(options: Options) {
@@ -71,6 +66,8 @@ export class Sessions implements LeaseWorker {
     this.#lastHeard = new LastHeard(options);
     this.#health = new SessionHealth(options);
     this.#hosts = new SessionHosts(options, this.#lastHeard, this.#health);
+    const open = (row: SessionTable, isReturning: boolean) => this.#open(row, isReturning);
+    this.#restores = new SessionRestores({ ...options, turns: this.#turns, open });
     cluster.on('lost', () => this.#dropAll());
     options.deletions.handle('session', (deletion, _isResumed, complete) => this.#delete(deletion, complete));
   }
@@ -83,7 +80,7 @@ export class Sessions implements LeaseWorker {
   /** Closes every connection without emitting events, because the sessions come back with the server. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#live.cancelRestores();
+    this.#restores.stop();
     await this.#lastHeard.stop();
     await this.#health.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
@@ -92,16 +89,8 @@ export class Sessions implements LeaseWorker {
     await this.#options.cluster.sessions.releaseAll();
   }
 
-  /** Connects those of the sessions that should be connected. */
-  async onAcquired(sessionIds: readonly string[]): Promise<void> {
-    const restored = this.#live.restoring(sessionIds);
-    await Promise.all(
-      sessionIds.map(async (sessionId) => {
-        await this.#restore(sessionId, true);
-        restored(sessionId);
-      }),
-    );
-    this.#isStarted = true;
+  onAcquired(sessionIds: readonly string[]): Promise<void> {
+    return this.#restores.restoreAll(sessionIds);
   }
 
   /** Closes the session, because another node will own it. Resolves once the events that it reported are stored. */
@@ -244,63 +233,6 @@ export class Sessions implements LeaseWorker {
     return { accountId: row.account_id, sessionId };
   }
 
-  /** @param isFirst false if it was tried since the session was acquired */
-  #restore(sessionId: string, isFirst: boolean): Promise<void> {
-    return this.#restores.run(() => this.#turns.run(sessionId, () => this.#restoreOne(sessionId, isFirst)));
-  }
-
-  async #restoreOne(sessionId: string, isFirst: boolean): Promise<void> {
-    const { database, cluster, clock, log } = this.#options;
-    while (!this.#isStopped && cluster.sessions.owns(sessionId) && this.#live.stateById(sessionId) === undefined) {
-      try {
-        const row = await sessionById.first(database.reader, { sessionId });
-        if (row?.wanted === 1) await this.#restoreRow(row, isFirst);
-        break;
-      } catch (error) {
-        if (this.#isStopped) break;
-        log.warn({ err: error, session: sessionId }, 'failed to restore a session; trying again');
-        await sleep(clock, RESTORE_RETRY_MS);
-      }
-    }
-  }
-
-  /** @throws {AppError} `storage_unavailable`, or any error during a stop */
-  async #restoreRow(row: SessionTable, isFirst: boolean): Promise<void> {
-    const { inbox, log } = this.#options;
-    const session = { accountId: row.account_id, sessionId: row.session_id };
-    const reason = this.#isStarted ? 'Moved from another node' : 'The server started';
-    if (isFirst) await inbox.note(session, 'connecting', reason);
-    try {
-      await this.#finishEarlierWork(row);
-    } catch (error) {
-      if (isAway(error) || this.#isStopped) throw error;
-      log.warn(
-        { err: error, session: session.sessionId },
-        'earlier work keeps a session from connecting; trying again',
-      );
-      await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: true });
-      this.#restoreLater(session.sessionId);
-      return;
-    }
-    try {
-      await this.#open(row, true);
-    } catch (error) {
-      if (isAway(error)) throw error;
-      log.error({ err: error, session: session.sessionId }, 'failed to restore a session');
-      await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: false });
-    }
-  }
-
-  /** Tries again outside of the turn: until then, the session can be disconnected or deleted. */
-  #restoreLater(sessionId: string): void {
-    const retry = async () => {
-      await this.#restore(sessionId, false);
-      this.#live.cancelRestore(sessionId, cancel);
-    };
-    const cancel = this.#options.clock.after(EARLIER_WORK_RETRY_MS, () => void retry());
-    this.#live.postponeRestore(sessionId, cancel);
-  }
-
   /** Emits the code that a person enters on the phone. */
   announcePairingCode(session: SessionRef, code: PairingCode): Promise<void> {
     return this.#options.inbox.pairingCode(session, code);
@@ -320,7 +252,7 @@ export class Sessions implements LeaseWorker {
     const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.throwIfElsewhere(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
-    await this.#finishEarlierWork(row).catch(async (error) => {
+    await this.#finishEarlierWork(session).catch(async (error) => {
       if (row.wanted === 0) await cluster.sessions.release(session.sessionId);
       throw error;
     });
@@ -332,7 +264,7 @@ export class Sessions implements LeaseWorker {
       await this.#open(row, false);
       this.#live.stateById(session.sessionId)?.connection?.retry?.();
     } catch (error) {
-      await this.#end(session, 'disconnected', reasonOf(error));
+      await this.#end(session, 'disconnected', openingFailure(error));
       throw error;
     }
   }
@@ -353,7 +285,7 @@ export class Sessions implements LeaseWorker {
 
   /** Closes the session and opens it as `row` states. Queued messages wait. */
   async #reopen(state: SessionState, row: SessionTable, reason: string): Promise<void> {
-    await this.#finishEarlierWork(row);
+    await this.#finishEarlierWork(state);
     const wasConnected = state.isConnected || state.isReturning;
     const connection = await this.#retire(state);
     await connection?.close().catch(() => {});
@@ -362,9 +294,14 @@ export class Sessions implements LeaseWorker {
     try {
       await this.#open(row, wasConnected);
     } catch (error) {
-      await this.#end(state, 'disconnected', reasonOf(error));
+      await this.#end(state, 'disconnected', openingFailure(error));
       throw error;
     }
+  }
+
+  #finishEarlierWork({ sessionId }: SessionRef): Promise<void> {
+    const { clock, deletions } = this.#options;
+    return finishEarlierWork(clock, deletions, sessionId);
   }
 
   #haveOptionsChanged(before: SessionTable, after: SessionTable): boolean {
@@ -392,34 +329,6 @@ export class Sessions implements LeaseWorker {
     if (state.isEnding) return connection.close().catch(() => {});
     state.connection = connection;
     this.#live.announce(state);
-  }
-
-  /**
-   * Finishes the work that earlier connections of the session left, before it connects again.
-   * @throws {AppError} `session_unavailable` if it fails, or takes long and continues; `shutting_down`, or an error of
-   * the database
-   */
-  async #finishEarlierWork({ session_id: sessionId }: Pick<SessionTable, 'session_id'>): Promise<void> {
-    const { deletions, clock } = this.#options;
-    let isDone = false;
-    const finish = async () => {
-      await finishIdentities(deletions, { sessionId });
-      await finishQueue(deletions, { sessionId });
-      isDone = true;
-    };
-    const what = 'Earlier changes of the session';
-    try {
-      await endedWithin(clock, EARLIER_WORK_MS, finish());
-    } catch (error) {
-      if (isAway(error)) throw error;
-      if (deletions.isStopped) throw new AppError('shutting_down');
-      const detail = `${what} could not be completed; try again, and check the log of the server`;
-      throw new AppError('session_unavailable', detail, { cause: error });
-    }
-    if (!isDone)
-      throw new AppError('session_unavailable', `${what} are still being completed; try again`, {
-        retryAfterSeconds: EARLIER_WORK_MS / 1000,
-      });
   }
 
   /** Resolves once the session has drained and the events that it reported are stored. */
@@ -493,13 +402,6 @@ export class Sessions implements LeaseWorker {
     await this.connectors.get(row.connector)?.forget?.({ sessionId, phoneNumber, scope });
   }
 }
-
-const reasonOf = (error: unknown) =>
-  error instanceof AppError ? error.message : 'The connection could not be started';
-
-const sessionById = query((db, p: { sessionId: string }) =>
-  db.selectFrom('sessions').selectAll().where('session_id', '=', p.sessionId),
-);
 
 const statuses = query((db, _: object) =>
   db
