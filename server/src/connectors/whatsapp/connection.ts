@@ -30,6 +30,7 @@ import { DeviceSessions } from './outbound/deviceSessions.ts';
 import { chatAddressOf, keyOf } from './outbound/messageKeys.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
+import { Relay } from './outbound/relay.ts';
 import { Retries } from './outbound/retries.ts';
 import { Sender } from './outbound/sender.ts';
 import { SenderKeys } from './outbound/senderKeys.ts';
@@ -118,17 +119,9 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const recipients = new Recipients(session, pacing, addresses);
   const changedNumbers = new ChangedNumbers(session, addresses, recipients);
   const deviceSessions = new DeviceSessions(session, new SenderKeys(session, groups));
-  const sender = new Sender({
-    session,
-    acknowledgements,
-    pacing,
-    recipients,
-    addresses,
-    members,
-    groups,
-    deviceSessions,
-    outdatedLids: new OutdatedLids(session),
-  });
+  const outdatedLids = new OutdatedLids(session);
+  const relay = new Relay({ session, acknowledgements, addresses, deviceSessions, outdatedLids });
+  const sender = new Sender({ session, relay, pacing, recipients, addresses, members, groups });
 
   const notifications = new HistoryNotifications(session);
   const history = new HistoryImport(session, notifications, addresses, groups);
