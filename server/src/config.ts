@@ -25,6 +25,7 @@ import {
   trustedProxies,
   webOrigins,
 } from './settingKinds.ts';
+import { thrownMessage } from './thrown.ts';
 import { startCommand } from './version.ts';
 
 interface Setting<T> extends Kind<T> {
@@ -227,7 +228,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     try {
       settings[name] = parse(env[variable]?.trim() || byDefault);
     } catch (error) {
-      problems.push(`  ${variable} ${(error as Error).message}`);
+      problems.push(`  ${variable} ${thrownMessage(error)}`);
     }
   }
   if (settings['mediaS3Url'] !== undefined) {

@@ -13,6 +13,7 @@ import { sqlite } from './db/sqlite/sqlite.ts';
 import { connectionOn } from './db/sqlite/sqliteConnection.ts';
 import { OperatorError } from './errors.ts';
 import { contentPath } from './media/store.ts';
+import { thrownMessage } from './thrown.ts';
 
 /** The restore was refused or failed; the message says what to do. */
 export class RestoreError extends OperatorError {}
@@ -113,7 +114,7 @@ async function readBackup(file: string): Promise<string[]> {
     return rows.map(({ hash }) => String(hash));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = thrownMessage(error);
     throw new RestoreError(`${file} is not a database of Switchboard: ${why}. Use another backup.`, { cause: error });
   } finally {
     database.close();

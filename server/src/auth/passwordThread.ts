@@ -2,6 +2,7 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
 import { READY } from '../threadPool.ts';
+import { thrownMessage } from '../thrown.ts';
 
 /** A task for a thread of `PasswordHasher`. Without `stored` the password is hashed, otherwise verified. */
 export interface PasswordTask {
@@ -26,6 +27,6 @@ function resultOf({ password, stored }: PasswordTask): PasswordResult {
   try {
     return { value: stored === undefined ? hashSync(password, OPTIONS) : verifySync(stored, password) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: thrownMessage(error) };
   }
 }

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici';
 import { addedFields, type Include, includes } from '../events/addedFields.ts';
 import { conversationOf } from '../events/conversation.ts';
 import { events, isEventKind } from '../events/events.ts';
+import { thrownCode, thrownMessage } from '../thrown.ts';
 import { deliveryHeaders } from '../webhooks/lanes/sign.ts';
 import type { FeedEvent } from './eventFeed.ts';
 
@@ -147,9 +148,9 @@ export function bodyOf({ event, data }: Pick<FeedEvent, 'event' | 'data'>, inclu
 }
 
 function reasonOf(error: unknown, url: string): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = thrownCode(error);
   const { host } = new URL(url);
   if (code === 'ECONNREFUSED') return `nothing listens on ${host}`;
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return `${host} closed the connection without an answer`;
-  return code || (error instanceof Error ? error.message : String(error));
+  return code || thrownMessage(error);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { thrownCode } from '../thrown.ts';
 import { CliError } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -136,7 +137,7 @@ async function isCreated(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (thrownCode(error) === 'EEXIST') return false;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { thrownCode } from '../thrown.ts';
 
 /*
  * Resolves the imports of connectors. Import this module for its side effect; modules are evaluated once, so a process
@@ -21,7 +22,7 @@ registerHooks({
     try {
       return next(specifier, context);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+      if (thrownCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
       return next(specifier, { ...context, parentURL: WORKING_DIRECTORY });
     }
   },

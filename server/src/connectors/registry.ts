@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
 import type { TargetPolicy } from '../egress/target.ts';
 import { SANDBOX } from '../sandbox/sandbox.ts';
+import { thrownMessage } from '../thrown.ts';
 import { capabilityNames } from './contract/capabilities.ts';
 import type { Connector, ConnectorModule, ConnectorTools } from './contract/connector.ts';
 import { messageTypes } from './contract/content.ts';
@@ -76,7 +77,7 @@ function specifierOf(name: string): string {
 }
 
 function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  return thrownMessage(cause);
 }
 
 function problemOf(made: unknown): string | undefined {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { sleep } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
+import { thrownMessage } from '../thrown.ts';
 import { inTransaction, serialize } from './commit.ts';
 import type { ChangedTable, Limits, OpenTransaction, Queryable, Store } from './dialect.ts';
 import { newestShape, migrations as released } from './migrations/index.ts';
@@ -42,7 +43,7 @@ export class SchemaMismatchError extends OperatorError {
 
 export class MigrationError extends OperatorError {
   constructor({ version, name }: Migration, recorded: number, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = thrownMessage(cause);
     super(
       [
         `The upgrade to schema version ${version} (${name}) failed: ${why}`,

@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { closeSync, openSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
+import { thrownCode, thrownError } from '../thrown.ts';
 
 /*
  * Vets the targets that the server calls for an account: webhooks, and files to send. The account chooses the URL and
@@ -235,8 +236,7 @@ function localFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undef
     closeSync(openSync('/dev/null', 'r'));
     return undefined;
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    return LOCAL_FAULTS.has(code) ? (cause as NodeJS.ErrnoException) : undefined;
+    return LOCAL_FAULTS.has(thrownCode(cause)) ? thrownError(cause) : undefined;
   }
 }
 

@@ -12,6 +12,7 @@ import type { Database } from '../db/database.ts';
 import type { Invoke } from '../invoke/operation.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
+import { thrownMessage } from '../thrown.ts';
 import { API_PREFIX, version } from '../version.ts';
 import type { Deliver } from '../webhooks/delivery/deliver.ts';
 
@@ -154,7 +155,7 @@ export class Tracing {
     try {
       return await this.#spans.run(span, () => work(span));
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: thrownMessage(error) });
       throw error;
     } finally {
       span.end();

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { ApiError, ConnectionError } from '../../../../sdk/src/errors.ts';
+import { thrownMessage } from '../../thrown.ts';
 import { version } from '../../version.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
@@ -311,7 +312,7 @@ function failureOf(error: unknown): Pick<StepResult, 'code' | 'networkCode' | 'd
   if (error instanceof CliError) throw error;
   // WhatsApp's own refusal has the status 403 too.
   if (error instanceof ApiError && [401, 403].includes(error.status) && error.code !== 'network_denied') throw error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownMessage(error);
   const networkCode = NETWORK_CODE.exec(message)?.[1];
   const code = error instanceof ApiError ? error.code : error instanceof ConnectionError ? 'unreachable' : 'failed';
   return {

@@ -1,5 +1,6 @@
 import { type BinaryOperationNode, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
+import { thrownCode } from '../../thrown.ts';
 import {
   answering,
   type Connection,
@@ -13,7 +14,6 @@ import {
 import { comparedWithNothing } from '../emptyLists.ts';
 import { FirstStatistics } from './firstStatistics.ts';
 import {
-  codeOf,
   connect,
   connectionOf,
   deadline,
@@ -172,16 +172,16 @@ export const postgres: Dialect = {
   through: () => sql``,
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   reclaim: undefined, // autovacuum reclaims space
-  isUniqueViolation: (error) => codeOf(error) === '23505',
+  isUniqueViolation: (error) => thrownCode(error) === '23505',
   faultOf(error) {
-    const code = codeOf(error);
+    const code = thrownCode(error);
     // A stale statement shares its code with features that PostgreSQL lacks.
     if (isStale(error) || CONFLICT.test(code)) return 'conflict';
     if (isUnconnected(error) || AWAY.test(code) || isBrokenConnection(error)) return 'away';
     if (ROW.test(code)) return 'row';
     return /^[\dA-Z]{5}$/.test(code) ? 'other' : undefined;
   },
-  isFull: (error) => ['53100', '58030'].includes(codeOf(error)),
+  isFull: (error) => ['53100', '58030'].includes(thrownCode(error)),
 };
 
 /**
@@ -229,7 +229,7 @@ async function connectionCheck(pool: pg.Pool): Promise<string> {
   const text = `; set local client_connection_check_interval = ${CONNECTION_CHECK_MS}`;
   return pool.query({ text: `begin${text}; rollback`, ...deadline(QUERY_MS) }).then(
     () => text,
-    (error: unknown) => (codeOf(error) === '' ? Promise.reject(error) : ''),
+    (error: unknown) => (thrownCode(error) === '' ? Promise.reject(error) : ''),
   );
 }
 

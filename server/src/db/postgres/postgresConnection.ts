@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { allEnded } from '../../async.ts';
+import { thrownCode } from '../../thrown.ts';
 import type { Connection } from '../dialect.ts';
 
 // Times and counts are bigint columns with values far below 2^53, so they are read as numbers.
@@ -12,17 +13,12 @@ export const PIPELINED: object = { pipeline: true };
 /** `pg` accepts a timeout per query, which its types lack. */
 export const deadline = (ms: number): object => ({ query_timeout: ms });
 
-/** The code of an error of PostgreSQL or of a socket; empty if it has none. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
 /**
  * Whether a prepared statement is unknown, or no longer fits the tables, on its connection: another node has changed the
  * schema, or a pooler has changed the connection. It fails there again and again, and succeeds on a new connection.
  */
 export function isStale(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = thrownCode(error);
   if (['26000', '42P05'].includes(code)) return true;
   return code === '0A000' && error instanceof Error && /cached plan/.test(error.message);
 }

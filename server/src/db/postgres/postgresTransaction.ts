@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import pg from 'pg';
 import { allEnded } from '../../async.ts';
+import { thrownCode } from '../../thrown.ts';
 import {
   type Connection,
   type Dialect,
@@ -13,7 +14,7 @@ import {
 } from '../dialect.ts';
 import type { Schema } from '../schema.ts';
 import type { FirstStatistics } from './firstStatistics.ts';
-import { codeOf, connectionOn, deadline, isStale, QUERY_MS } from './postgresConnection.ts';
+import { connectionOn, deadline, isStale, QUERY_MS } from './postgresConnection.ts';
 import { fence } from './postgresFence.ts';
 
 const BEGIN_MS = 5000;
@@ -69,7 +70,7 @@ export class PostgresTransaction implements OpenTransaction {
     const on = queryable(options.dialect, {
       query: (text, parameters, name) =>
         connection.query<never>(text, parameters, name).catch((error: unknown) => {
-          if (codeOf(error) !== IN_FAILED_TRANSACTION) this.#lastError = error;
+          if (thrownCode(error) !== IN_FAILED_TRANSACTION) this.#lastError = error;
           this.#isStale ||= isStale(error);
           throw this.#lastError ?? error;
         }),

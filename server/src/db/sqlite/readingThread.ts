@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { READY } from '../../threadPool.ts';
+import { thrownMessage } from '../../thrown.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import type { ThreadAnswer, ThreadQuery } from './threadReader.ts';
 
@@ -22,6 +23,6 @@ async function answer(id: number, text: string, parameters: readonly unknown[]):
   } catch (error) {
     // A copy of an error between threads has only its message and stack.
     const errcode = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
-    return { id, message: error instanceof Error ? error.message : String(error), errcode };
+    return { id, message: thrownMessage(error), errcode };
   }
 }

@@ -3,6 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { type BinaryOperationNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { Children } from '../../childHealth.ts';
 import { AppError } from '../../errors.ts';
+import { thrownMessage } from '../../thrown.ts';
 import { answering, type Connection, type Dialect, type Queryable, queryable, type Store } from '../dialect.ts';
 import { comparedWithNothing } from '../emptyLists.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -315,7 +316,7 @@ async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
     chmodSync(rescued, 0o600);
     return `All acknowledged data is in ${rescued}. Stop the server, rename that file to ${file}, and delete ${file}-wal and ${file}-shm.`;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = thrownMessage(error);
     return `Stop the server and restore a backup: the data could not be copied to ${rescued} (${why}).`;
   }
 }

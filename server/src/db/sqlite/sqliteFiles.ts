@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ChildHealth } from '../../childHealth.ts';
 import { AppError, OperatorError } from '../../errors.ts';
+import { thrownMessage } from '../../thrown.ts';
 import { UnknownCommitError } from '../dialect.ts';
 
 /** The database lacks acknowledged transactions or is unreadable. */
@@ -168,7 +169,7 @@ export class SqliteFiles {
     try {
       await sync;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = thrownMessage(error);
       this.#noteDamage(`The disk refused to store a transaction (${reason}). Check the disk, and restart the server.`);
       throw new UnknownCommitError(error);
     }

@@ -1,6 +1,7 @@
 import { fdatasyncSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { READY } from '../../threadPool.ts';
+import { thrownMessage } from '../../thrown.ts';
 import type { SyncResult } from './logSync.ts';
 
 /* A thread that syncs an open file for every message that it gets. */
@@ -14,6 +15,6 @@ function sync(): SyncResult {
     return undefined;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return { message: error instanceof Error ? error.message : String(error), code };
+    return { message: thrownMessage(error), code };
   }
 }

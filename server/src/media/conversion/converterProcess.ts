@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { withTimeout } from '../../async.ts';
 import { systemClock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { thrownError } from '../../thrown.ts';
 import { ConversionError, type Order, type Prepared, type Report } from './task.ts';
 
 /** Time in which a process has to load its code. */
@@ -106,7 +107,7 @@ export class ConverterProcess {
     try {
       content = await withTimeout(systemClock, Math.max(1000, timeoutMs), job.read(), tooSlow);
     } catch (error) {
-      if (this.#job === job) this.#settle(({ reject }) => reject(asError(error)));
+      if (this.#job === job) this.#settle(({ reject }) => reject(thrownError(error)));
       return;
     }
     if (this.#job !== job) return;
@@ -195,7 +196,6 @@ export class ConverterProcess {
 }
 
 const tooSlow = () => new AppError('storage_unavailable', 'The file could not be read in time; try again');
-const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
 
 function forked({ maxBytes, keptBytes, program }: ProcessLimits): ChildProcess {
   return fork(fileURLToPath(new URL('./process.ts', import.meta.url)), [maxBytes, keptBytes, process.pid].map(String), {

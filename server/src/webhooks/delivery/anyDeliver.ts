@@ -1,3 +1,4 @@
+import { thrownCode, thrownError } from '../../thrown.ts';
 import type { Outcome } from '../queue/outcome.ts';
 import type { AttemptRequest } from './attempt.ts';
 import type { Deliver, Stage } from './deliver.ts';
@@ -40,18 +41,17 @@ export class AnyDeliver implements Deliver {
       return await loading;
     } catch (error) {
       if (this.#brokers === loading) this.#brokers = undefined;
-      return error instanceof Error ? error : new Error(String(error));
+      return thrownError(error);
     }
   }
 }
 
 function notLoaded(error: Error, startedAt: number): Outcome {
-  const { code } = error as { code?: unknown };
   return {
     class: 'no_socket',
     status: null,
     durationMs: Math.round(performance.now() - startedAt),
-    message: `This server could not load its clients of brokers (${String(code ?? error.name)}): nothing was contacted`,
+    message: `This server could not load its clients of brokers (${thrownCode(error) || error.name}): nothing was contacted`,
     response: null,
     retryAfterMs: null,
   };

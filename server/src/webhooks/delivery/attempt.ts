@@ -1,5 +1,6 @@
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../clock.ts';
+import { thrownError } from '../../thrown.ts';
 import {
   type AnswerHeaders,
   type Described,
@@ -82,7 +83,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       if (moments === undefined) this.#dispatch(this.#connections.poolOf(origin));
       else this.#dispatchOnce(this.#connections.newClient(origin, moments));
     } catch (error) {
-      this.#finish(describeError(error as Error, this.#url, this.#timeoutMs));
+      this.#finish(describeError(thrownError(error), this.#url, this.#timeoutMs));
     }
     return this.#ended.promise;
   }

@@ -1,4 +1,5 @@
 import type { OutcomeClass } from '../../db/schema.ts';
+import { thrownCode, thrownError } from '../../thrown.ts';
 
 /**
  * The outcomes of an attempt. `retry`: `schedule` follows the retry schedule, `held` keeps the delivery pending without
@@ -157,8 +158,8 @@ const TLS_PROBLEMS: Readonly<Record<string, string>> = {
 
 export function describeError(error: Error, url: URL, timeoutMs: number): Described {
   // Happy eyeballs tries several addresses and reports all errors; the first one is shown.
-  const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
-  const code = String((first as { code?: unknown }).code ?? '');
+  const first = error instanceof AggregateError ? thrownError(error.errors[0]) : error;
+  const code = thrownCode(first);
   const { host } = url;
   if (code === 'EMFILE' || code === 'ENFILE')
     return ['no_socket', null, `This server has no free socket (${code}): ${host} was not contacted`];

@@ -1,5 +1,6 @@
 import type { WAMessage } from 'baileys';
 import { AppError } from '../../../errors.ts';
+import { thrownMessage } from '../../../thrown.ts';
 import type { HistoryRequest } from '../../contract/history.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { parseContent } from '../content/incomingContent.ts';
@@ -57,7 +58,7 @@ export class HistoryRequests {
       if (cause instanceof AppError) throw cause;
       if (cause instanceof GoneError || GONE.includes(boomOf(cause).statusCode))
         throw new AppError('not_found', 'WhatsApp no longer has the file, and neither has the phone', { cause });
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = thrownMessage(cause);
       throw new AppError('send_failed', `The file could not be fetched: ${reason}`, { cause });
     }
   }

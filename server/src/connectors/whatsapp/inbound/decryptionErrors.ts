@@ -1,4 +1,5 @@
 import type { UnreadableReason } from '../../../events/networkTypes.ts';
+import { thrownMessage } from '../../../thrown.ts';
 
 /** The network repeats stanzas that were not confirmed, and their keys are used up. */
 const DUPLICATE = /Key used already or never filled|old counter/;
@@ -14,7 +15,7 @@ const REASONS: readonly (readonly [RegExp, UnreadableReason])[] = [
 
 /** Returns the reason for a failed decryption; undefined if the message was decrypted before. */
 export function reasonOf(error: unknown): UnreadableReason | undefined {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownMessage(error);
   if (DUPLICATE.test(message)) return undefined;
   return REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other';
 }

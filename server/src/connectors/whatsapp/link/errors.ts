@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.ts';
+import { thrownMessage } from '../../../thrown.ts';
 
 /** Errors of Baileys are those of @hapi/boom: `data` is the server's code as a number, or an object with details. */
 export function boomOf(error: unknown): { statusCode: number | undefined; data: Readonly<Record<string, unknown>> } {
@@ -50,7 +51,7 @@ export async function translateErrors<T>(
       case 429:
         throw rateLimited('WhatsApp limits the requests of this session; wait before the next one', 60_000, cause);
       default: {
-        const message = cause instanceof Error ? cause.message : String(cause);
+        const message = thrownMessage(cause);
         throw new AppError('send_failed', `WhatsApp did not accept the request: ${message}`, { cause });
       }
     }

@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.ts';
+import { thrownMessage } from '../../../thrown.ts';
 import type { NetworkWarning } from '../../contract/standing.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
 
@@ -16,7 +17,7 @@ const limited = (cause?: unknown): AppError =>
 export function sendFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (boomOf(error).statusCode === 429) return limited(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownMessage(error);
   return new AppError('send_failed', `The message could not be sent: ${message}`, { cause: error });
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../clock.ts';
 import { createLookup, type Lookup, type TargetPolicy } from '../../../egress/target.ts';
+import { thrownError } from '../../../thrown.ts';
 import { type Described, describeError } from '../../queue/outcome.ts';
 import type { BrokerRequest } from '../attempt.ts';
 import type { BrokerDestination } from '../destination.ts';
@@ -136,7 +137,7 @@ export class BrokerConnection {
     } catch (error) {
       this.retire();
       if (this.#refused !== undefined) return this.#describeRefusal(this.#refused);
-      return error instanceof OpeningFailed ? error.described : describeError(error as Error, url, timeoutMs);
+      return error instanceof OpeningFailed ? error.described : describeError(thrownError(error), url, timeoutMs);
     }
   }
 

@@ -3,6 +3,7 @@ import type { Connection, produceV9 as Produced } from '@platformatic/kafka';
 import { Condition } from '../../../async.ts';
 import { checkUrl } from '../../../egress/target.ts';
 import { loadParts } from '../../../slowPackages.ts';
+import { thrownError } from '../../../thrown.ts';
 import { version } from '../../../version.ts';
 import { type Described, describeError as describeSocketError } from '../../queue/outcome.ts';
 import { type BrokerDestination, brokers } from '../destination.ts';
@@ -62,7 +63,7 @@ export const openKafka: Open<Kafka> = async (opening) => {
     });
   } catch (error) {
     nodes.close();
-    throw describeOpening(error as Error, opening);
+    throw describeOpening(thrownError(error), opening);
   }
 };
 
@@ -254,7 +255,7 @@ class KafkaClient implements BrokerClient {
     } catch (error) {
       // The leader may be another one by now: the next attempt asks.
       this.#opening.onLost();
-      return describeFailure(error as Error, leader, topic, timeoutMs);
+      return describeFailure(thrownError(error), leader, topic, timeoutMs);
     }
   }
 
@@ -309,7 +310,7 @@ function scram(
         try {
           then?.(error, response);
         } catch (error) {
-          const cause = error instanceof Error ? error : new Error(String(error));
+          const cause = thrownError(error);
           callback(new AuthenticationError('the broker sent no valid message of SCRAM', { cause }), response);
         }
       });
@@ -358,7 +359,7 @@ type Detailed = Error & { readonly code?: unknown; readonly apiId?: unknown };
 /** An error, its causes and the errors that it joins. */
 function errorsWithin(error: unknown, depth = 0): Detailed[] {
   if (!(error instanceof Error) || depth > 4) return [];
-  const joined = (error as { errors?: unknown }).errors;
+  const joined = 'errors' in error ? error.errors : undefined;
   const others = [error.cause, ...(Array.isArray(joined) ? joined.slice(0, 4) : [])];
   return [error, ...others.flatMap((one) => errorsWithin(one, depth + 1))];
 }

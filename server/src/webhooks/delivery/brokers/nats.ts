@@ -1,6 +1,7 @@
 import { isIPv6, type Socket } from 'node:net';
 import type { JetStreamClient } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import { thrownCode, thrownError } from '../../../thrown.ts';
 import type { Described } from '../../queue/outcome.ts';
 import type { BrokerDestination } from '../destination.ts';
 import {
@@ -57,7 +58,7 @@ export const openNats: Open<Nats> = async (opening) => {
     return new NatsClient(connection, jetstream(connection), destination, nats.headers);
   } catch (error) {
     for (const { socket } of transports) socket?.destroy();
-    throw describeOpening(error as Error, opening);
+    throw describeOpening(thrownError(error), opening);
   }
 };
 
@@ -149,7 +150,7 @@ class NatsClient implements BrokerClient {
       const what = ack.duplicate ? 'had already stored the message' : 'stored the message';
       return ok(`JetStream ${what} in ${quoted(stream)} as ${quoted(seq)}`);
     } catch (error) {
-      return describeError(error as Error, subject, this.#connection.isClosed());
+      return describeError(thrownError(error), subject, this.#connection.isClosed());
     }
   }
 
@@ -178,8 +179,7 @@ function describeOpening(error: Error, { address: { host, port } }: Opening): Er
   const { name, message, cause } = error;
   if (/^(AuthorizationError|UserAuthenticationExpiredError)$/.test(name) || /authorization violation/i.test(message))
     return new OpeningFailed(refused(`NATS at ${place} refused the credentials: ${quoted(message)}`));
-  for (const one of [error, cause])
-    if (one instanceof Error && typeof (one as { code?: unknown }).code === 'string') return one;
+  for (const one of [error, cause]) if (one instanceof Error && thrownCode(one) !== '') return one;
   if (/does not support 'tls'/.test(message))
     return new OpeningFailed(['tls', null, `NATS at ${place} does not offer TLS: should the URL start with nats://?`]);
   return new OpeningFailed(

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
+import { thrownCode, thrownError } from '../../../thrown.ts';
 import type { Described } from '../../queue/outcome.ts';
 import type { BrokerDestination } from '../destination.ts';
 import { AmqpFrames } from './amqpFrames.ts';
@@ -56,7 +57,7 @@ export const openRabbitMq: Open<RabbitMq> = async (opening) => {
     return await RabbitMqClient.create(model, frames, socket, destination, opening.onLost);
   } catch (error) {
     socket.destroy();
-    throw describeOpening(error as Error, opening);
+    throw describeOpening(thrownError(error), opening);
   }
 };
 
@@ -148,7 +149,7 @@ class RabbitMqClient implements BrokerClient {
       });
     } catch (error) {
       this.#forget(id);
-      resolve(this.#describe(error as Error));
+      resolve(this.#describe(thrownError(error)));
     }
     return promise;
   }
@@ -180,7 +181,7 @@ class RabbitMqClient implements BrokerClient {
   #describe(error: Error): Described {
     if (error.message === 'message nacked') return unavailable('RabbitMQ could not store the message (nack)');
     const cause = this.#error ?? error;
-    const { code } = cause as { code?: unknown };
+    const code = 'code' in cause ? cause.code : undefined;
     if (code === 404) return refused(`RabbitMQ: ${quoted(cause.message)}`);
     if (code === 403) return refused(`RabbitMQ does not permit publishing: ${quoted(cause.message)}`);
     if (typeof code === 'number') return unavailable(`RabbitMQ closed the connection: ${quoted(cause.message)}`);
@@ -192,8 +193,7 @@ class RabbitMqClient implements BrokerClient {
 
 /** Returns the socket's own errors as they are. */
 function describeOpening(error: Error, { address: { host, port, path } }: Opening): Error {
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string') return error;
+  if (thrownCode(error) !== '') return error;
   const { message } = error;
   const place = `${host}:${port}`;
   const fail = (described: Described) => new OpeningFailed(described);

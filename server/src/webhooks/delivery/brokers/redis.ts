@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { thrownCode, thrownError } from '../../../thrown.ts';
 import type { Described } from '../../queue/outcome.ts';
 import type { BrokerDestination } from '../destination.ts';
 import {
@@ -68,7 +69,7 @@ export const openRedis: Open<RedisStream> = async (opening) => {
   } catch (error) {
     redis.disconnect();
     socket.destroy();
-    throw describeOpening(failure ?? (error as Error), opening);
+    throw describeOpening(failure ?? thrownError(error), opening);
   }
 };
 
@@ -106,7 +107,7 @@ class RedisClient implements BrokerClient {
       if (typeof entry === 'string' && /^\d+-\d+$/.test(entry)) return ok(`Redis added the entry ${entry}`);
       return ['protocol', null, 'Redis did not confirm the entry with its id'];
     } catch (error) {
-      return describeError(error as Error, stream);
+      return describeError(thrownError(error), stream);
     }
   }
 
@@ -141,7 +142,7 @@ function describeOpening(error: Error, { address: { host, port } }: Opening): Er
       : 'refused the login';
     return new OpeningFailed(refused(`Redis at ${place} ${what}: ${quoted(message)}`));
   }
-  if (typeof (error as { code?: unknown }).code === 'string') return error;
+  if (thrownCode(error) !== '') return error;
   return new OpeningFailed(
     /Connection is closed/.test(message)
       ? ['reset', null, `${place} closed the connection before Redis accepted the login`]

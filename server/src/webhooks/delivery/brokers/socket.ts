@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls, type PeerCertificate } from 'node:tls';
+import { thrownError } from '../../../thrown.ts';
 import type { Opening } from './broker.ts';
 import { type Inspector, UnexpectedData } from './inspection.ts';
 
@@ -89,7 +90,7 @@ export function guardSocket<S extends Socket>(socket: S, { onRefused }: Opening,
   };
   const refuse = (error: unknown) => {
     if (error instanceof UnexpectedData) onRefused(error);
-    socket.destroy(error instanceof Error ? error : new Error(String(error)));
+    socket.destroy(thrownError(error));
   };
   const push = socket.push.bind(socket);
   socket.push = (chunk, encoding) => {
