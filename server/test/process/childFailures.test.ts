@@ -146,9 +146,12 @@ describe('a pool of threads', () => {
 
   it('ends a thread whose task takes too long, and goes on', async (test) => {
     const { script } = scriptOf(test, ECHO);
+    test.mock.timers.enable({ apis: ['setTimeout'] });
     const { pool } = poolOf(test, script, { timeoutMs: 1000 });
     assert.equal(await pool.run('a'), 'a');
-    await assert.rejects(pool.run('never'), { code: 'too_busy' });
+    const never = assert.rejects(pool.run('never'), { code: 'too_busy' });
+    test.mock.timers.tick(1000);
+    await never;
     assert.equal(await pool.run('b'), 'b');
   });
 
