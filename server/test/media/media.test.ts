@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import fs, { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import fs, { globSync, type Mode, mkdirSync, type OpenMode, type PathLike, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
@@ -278,9 +279,21 @@ describeOnEachDeployment('media', (newHome, database) => {
   it('leaves nothing behind when a rejection overtakes the slow opening of its file', async (t) => {
     const before = filesOf(server);
     const { open } = fs;
-    const opening = t.mock.method(fs, 'open', (...args: Parameters<typeof open>) =>
-      setTimeout(() => open(...args), 100),
-    );
+    const opened = Promise.withResolvers<void>();
+    type Open = (
+      path: PathLike,
+      flags: OpenMode,
+      mode: Mode,
+      done: (error: Error | null, file: number) => void,
+    ) => void;
+    const openSlowly: Open = (path, flags, mode, done) =>
+      setTimeout(() => {
+        open(path, flags, mode, (error, file) => {
+          opened.resolve();
+          done(error, file);
+        });
+      }, 100);
+    const opening = t.mock.method(fs, 'open', openSlowly);
     const refused = await upload(
       server,
       token,
@@ -291,8 +304,11 @@ describeOnEachDeployment('media', (newHome, database) => {
     );
     assert.equal(refused.status, 400);
     assert.equal(opening.mock.callCount(), 1);
-    await sleep(200);
-    assert.deepEqual(filesOf(server), before);
+    await opened.promise;
+    await eventually(
+      async () => filesOf(server),
+      (files) => isDeepStrictEqual(files, before),
+    );
   });
 
   it('streams the file with constant memory', async () => {
