@@ -36,7 +36,7 @@ describe('linking', () => {
 
   it('accepts any code that was shown, and none with a wrong secret', async () => {
     const client = newClient();
-    client.connect({ qrTimeout: 200 });
+    client.connect({ qrTimeout: 1000 }); // of each of six codes: the first one has to be valid when it is scanned
     const first = await client.qr();
     await client.event('connection.update', ({ qr }) => qr !== undefined && qr !== first);
     const parts = first.split(',');
