@@ -414,9 +414,8 @@ describe('incoming', () => {
   it('requests a file that the network deleted from its sender', async () => {
     const { whatsapp, server, call, token } = setting;
     const content = picture();
-    whatsapp.faults.refuseDownloads(404);
+    whatsapp.faults.loseNextUpload();
     await bob.sendFile(me.number, 'image', content, { caption: 'later' });
-    setTimeout(() => whatsapp.faults.refuseDownloads(undefined), 300);
     const { media } = await eventOf(call, 'message.incoming', ({ message }) => message === 'later');
     assert.deepEqual((await download(server, token, media.mediaId)).bytes, content);
   });

@@ -73,6 +73,8 @@ export interface Faults {
   refuseDownloads(status: number | undefined): void;
   /** Lets the media host redirect every download to this URL. Undefined ends it. */
   redirectDownloads(url: string | undefined): void;
+  /** Removes the next upload from the host as soon as it is complete, like a file that expires before its download. */
+  loseNextUpload(): void;
   /** Removes all media from the host, as the real one does after some weeks. */
   expireMedia(): void;
 }
@@ -86,6 +88,7 @@ export interface FaultState {
   statedRevision: number | undefined;
   codeError: number | undefined;
   uploadStatus: number | undefined;
+  losesNextUpload: boolean;
   downloadStatus: number | undefined;
   downloadLocation: string | undefined;
   readonly markedLids: Set<string>;
@@ -140,6 +143,7 @@ export function createFaults(
     statedRevision: undefined,
     codeError: undefined,
     uploadStatus: undefined,
+    losesNextUpload: false,
     downloadStatus: undefined,
     downloadLocation: undefined,
     markedLids: new Set(),
@@ -227,6 +231,9 @@ export function createFaults(
     },
     redirectDownloads: (url) => {
       state.downloadLocation = url;
+    },
+    loseNextUpload: () => {
+      state.losesNextUpload = true;
     },
     expireMedia: () => files.clear(),
   };

@@ -52,6 +52,8 @@ export async function startMediaHost(
       if (url.searchParams.get('auth') !== UPLOAD_TOKEN) return void response.writeHead(401).end('{}');
       counters.uploads++;
       const path = put(content);
+      if (faults.losesNextUpload) files.delete(path);
+      faults.losesNextUpload = false;
       response.end(JSON.stringify({ url: `https://${host}${path}`, direct_path: path }));
       return;
     }
