@@ -95,7 +95,7 @@ export const messageParts = {
   ),
   interactive: OptionalContent(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Buttons, list, link or request of the message, as they were sent.',
+      description: 'Buttons, list, link, request or products of the message, as they were sent.',
     }),
   ),
   mentions: OptionalContent(Type.Array(Digits('Phone number digits of a mentioned person.'))),

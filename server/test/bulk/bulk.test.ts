@@ -123,11 +123,34 @@ describeOnEachDeployment('a bulk send', (_, database) => {
       'media.url': { media: { type: 'image', url: 'https://example.com/{{1}}.png' } },
       'media.mediaId': { media: { type: 'image', mediaId: '{{1}}' } },
       'template.language': { template: { name: 'hi', language: '{{1}}' } },
+      'interactive.product.catalogId': { interactive: { product: { catalogId: '{{1}}', retailerId: 'a' } } },
     };
     for (const [field, content] of Object.entries(contents)) {
       const { status, body } = await send({ to, ...content, values });
       assert.deepEqual([status, body.errors[0].field], [400, field]);
     }
+  });
+
+  it('sends each recipient their own product, and rejects values that repeat one', async () => {
+    const to = [newNumber(), newNumber()];
+    const values = [
+      { name: 'Ada', tea: 'sencha-100' },
+      { name: 'Ben', tea: 'mocha-250' },
+    ];
+    const product = { message: 'For {{name}}', product: { catalogId: '7', retailerId: '{{tea}}' } };
+    const shown = await contentsOf((await sent({ to, interactive: product, values })).results);
+    assert.deepEqual(
+      shown.map(({ message, interactive }) => [message, interactive.product.retailerId]),
+      [
+        ['For Ada', 'sencha-100'],
+        ['For Ben', 'mocha-250'],
+      ],
+    );
+    const items = [{ retailerId: '{{tea}}' }, { retailerId: 'mocha-250' }];
+    const products = { message: 'Both', header: 'Drinks', products: { catalogId: '7', items } };
+    const { status, body } = await send({ to, interactive: products, values });
+    assert.deepEqual([status, body.errors[0].field], [400, 'products.items']);
+    assert.match(body.detail, /mocha-250/);
   });
 
   it('needs no values for recipients who get no message', async () => {

@@ -222,6 +222,7 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
       ['send-poll', { question: 'When?', options: ['now', 'later'] }],
       ['send-template', { name: 'order_sent', language: 'en_US' }],
       ['send-interactive', { message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes' }] }],
+      ['send-interactive', { product: { catalogId: '7', retailerId: 'sencha-100' } }],
       [`${messageId}/forward`, {}],
     ];
     for (const [path, input] of sends) {

@@ -64,6 +64,7 @@ export const capabilities = {
   channels: { title: 'Channels', part: 'channels' },
   link_previews: { title: 'Send a text with the preview of a link' },
   interactive_requests: { title: 'Ask a person for the phone number, or for permission to call' },
+  catalog_messages: { title: 'Send products of a catalog' },
   chosen_link_previews: { title: 'Choose what a link preview shows' },
   view_once: { title: 'Send a file that can be opened once' },
   gif: { title: 'Send a video that plays like a GIF' },

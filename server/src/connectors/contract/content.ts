@@ -68,7 +68,7 @@ export interface Template {
   readonly components?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The choices below a text: buttons, the rows of a list, a link, or a request. */
+/** The choices below a text: buttons, the rows of a list, a link, a request, or products. */
 export interface Interactive {
   readonly header?: string;
   readonly footer?: string;
@@ -81,6 +81,14 @@ export interface Interactive {
   readonly link?: { readonly title: string; readonly url: string };
   /** A request with a button of the network. Only with the capability `interactive_requests`. */
   readonly request?: 'contact_info' | 'call_permission';
+  /** One product. The text can be empty. Only with the capability `catalog_messages`, like all products. */
+  readonly product?: { readonly catalogId: string; readonly retailerId: string };
+  readonly products?: {
+    readonly catalogId: string;
+    readonly items: readonly { readonly retailerId: string; readonly section?: string }[];
+  };
+  /** A button that opens the catalog, below the image of a product. */
+  readonly catalog?: { readonly retailerId: string };
 }
 
 /** Choosing it sends a message with its title as text and its id as `payload`. */

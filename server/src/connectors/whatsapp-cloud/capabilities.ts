@@ -24,6 +24,7 @@ export const cloudCapabilities: readonly Capability[] = [
   'standing',
   'link_previews',
   'interactive_requests',
+  'catalog_messages',
   'history',
   'history_media',
 ];

@@ -19,7 +19,13 @@ import {
   pollContent,
   pollFields,
 } from '../messages/sending.ts';
-import { choiceFields, interactiveContent, templateContent, templateFields } from '../messages/sendingChoices.ts';
+import {
+  choiceFields,
+  interactiveContent,
+  requireCatalog,
+  templateContent,
+  templateFields,
+} from '../messages/sendingChoices.ts';
 
 /* The content of a bulk send, and the placeholders in it. */
 
@@ -40,7 +46,7 @@ const kinds = {
   contact: optional(strictPart('A contact card, as in `messages/send-contact`.', cardFields)),
   poll: optional(strictPart('A poll, as in `messages/send-poll`.', pollFields)),
   template: optional(strictPart('A template, as in `messages/send-template`.', templateFields)),
-  interactive: optional(strictPart('Buttons, a list or a link, as in `messages/send-interactive`.', choices)),
+  interactive: optional(strictPart('Buttons, a list, a link or products, as in `messages/send-interactive`.', choices)),
 };
 
 const MAX_VALUES = 20;
@@ -147,7 +153,7 @@ function missingValues(
 }
 
 /** Fields without placeholders, because they identify something. */
-const FIXED = ['mediaId', 'url', 'type', 'language'];
+const FIXED = ['mediaId', 'url', 'type', 'language', 'catalogId'];
 /** URL that a button opens. Values go only after its origin, so that none of them changes the host. */
 const BUTTON_URL = 'interactive.link.url';
 const ORIGIN = /^https?:\/\/[^\s/?#\\{}]+(?=[/?#])/i;
@@ -205,7 +211,8 @@ export async function contentMaker(
   session: SessionRef,
   input: Kinds,
 ): Promise<(own: Kinds) => Promise<Content>> {
-  const { media, template } = input;
+  const { media, template, interactive } = input;
+  if (interactive !== undefined) await requireCatalog(ctx, session, interactive);
   const file = media && (await contentToSend(ctx, session, media, 'media.'));
   const head = template?.header && (await templateContent(ctx, session, template)).content;
   return async (own) => {

@@ -71,6 +71,12 @@ export async function templateContent(
   return { type: 'template', text: '', content: { ...file, template: { ...template, header: header.type } } };
 }
 
+const MAX_PRODUCTS = 30;
+const MAX_PRODUCT_SECTIONS = 10;
+
+const CatalogId = string("The network's id of the catalog.", { minLength: 1, maxLength: 100 });
+const RetailerId = string("The seller's own id of the product.", { minLength: 1, maxLength: 100 });
+
 const Choice = {
   id: string("Your id for this choice. The recipient's reply contains it as `payload`.", {
     minLength: 1,
@@ -80,8 +86,10 @@ const Choice = {
 };
 
 export const choiceFields = {
-  message: string('Text above the choices.', { minLength: 1, maxLength: 1024 }),
-  header: optional(string('Bold line above the text.', { minLength: 1, maxLength: 60 })),
+  message: optional(
+    string('Text above the choices. Required, except with `product`.', { minLength: 1, maxLength: 1024 }),
+  ),
+  header: optional(string('Bold line above the text. Required with `products`.', { minLength: 1, maxLength: 60 })),
   footer: optional(string('Small line below the text.', { minLength: 1, maxLength: 60 })),
   buttons: optional(list(strictObject(Choice), 'Up to three buttons.', { minItems: 1, maxItems: 3 })),
   list: optional(
@@ -112,6 +120,36 @@ export const choiceFields = {
       "Shows the network's own button to share the phone number, or to allow calls, on networks with the capability `interactive_requests`. A shared number arrives as a message of the type `contact`, and the decision about calls as the event `call.permission`. Without `header` and `footer`.",
     ),
   ),
+  product: optional(
+    strictPart(
+      'One product of a catalog, on networks with the capability `catalog_messages`. Without `header`. An order arrives as a message of the type `order`, and a question about the product as a message with `product`.',
+      { catalogId: CatalogId, retailerId: RetailerId },
+    ),
+  ),
+  products: optional(
+    strictPart('Several products of a catalog, on networks with the capability `catalog_messages`.', {
+      catalogId: CatalogId,
+      items: list(
+        strictObject({
+          retailerId: RetailerId,
+          section: optional(
+            string('Heading; products with the same section are grouped. Required if there are several sections.', {
+              minLength: 1,
+              maxLength: 24,
+            }),
+          ),
+        }),
+        `Up to ${MAX_PRODUCTS} products in up to ${MAX_PRODUCT_SECTIONS} sections.`,
+        { minItems: 1, maxItems: MAX_PRODUCTS },
+      ),
+    }),
+  ),
+  catalog: optional(
+    strictPart(
+      'A button that opens the whole catalog of the number, on networks with the capability `catalog_messages`. Without `header`.',
+      { retailerId: string('Id of the product whose image heads the message.', { minLength: 1, maxLength: 100 }) },
+    ),
+  ),
 };
 
 export const sendInteractive = defineOperation({
@@ -121,27 +159,82 @@ export const sendInteractive = defineOperation({
   uses: ['sender', 'media'],
   summary: 'Send an interactive message',
   description:
-    'Send a text with buttons, a list, a link or a request: pass exactly one of `buttons`, `list`, `link` and `request`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
+    'Send a text with buttons, a list, a link, a request or products: pass exactly one of `buttons`, `list`, `link`, `request`, `product`, `products` and `catalog`. When the recipient chooses a button or row, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
   input: { ...envelope, ...choiceFields },
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
   async run(ctx, input) {
     const content = interactiveContent(input);
     if (input.request !== undefined) await requireRequest(ctx, await requireSendable(ctx, input, 'interactive'), input);
+    await requireCatalog(ctx, ctx.session, input);
     return send(ctx, input, content);
   },
 });
 
+type Choices = Static<TObject<typeof choiceFields>>;
+
+const kinds = ['buttons', 'list', 'link', 'request', 'product', 'products', 'catalog'] as const;
+
 /** @throws {AppError} `validation_failed` */
-export function interactiveContent(input: Static<TObject<typeof choiceFields>>): Content {
-  const { message, header, footer, buttons, list: menu, link, request } = input;
-  if ([buttons, menu, link, request].filter((part) => part !== undefined).length !== 1)
-    throw invalidField('buttons', 'Pass exactly one of `buttons`, `list`, `link` and `request`', 'required');
-  const ids = (buttons ?? menu?.rows ?? []).map(({ id }) => id);
-  if (new Set(ids).size < ids.length)
-    throw invalidField(buttons ? 'buttons' : 'list.rows', 'Each id must be unique, but two are the same');
-  const given = { header, footer, buttons, list: menu, link, request };
-  const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
-  return { type: 'interactive', text: message, content: { interactive } };
+export function interactiveContent(input: Choices): Content {
+  const { message, buttons, list: menu, products } = input;
+  const [kind, ...others] = kinds.filter((one) => input[one] !== undefined);
+  if (kind === undefined || others.length > 0)
+    throw invalidField(
+      'buttons',
+      'Pass exactly one of `buttons`, `list`, `link`, `request`, `product`, `products` and `catalog`',
+      'required',
+    );
+  requireTexts(kind, input);
+  requireUnique(
+    buttons === undefined ? 'list.rows' : 'buttons',
+    'id',
+    (buttons ?? menu?.rows ?? []).map(({ id }) => id),
+  );
+  if (products !== undefined) requireSections(products.items);
+  const interactive = Object.fromEntries(
+    (['header', 'footer', ...kinds] as const)
+      .filter((name) => input[name] !== undefined)
+      .map((name) => [name, input[name]]),
+  );
+  return { type: 'interactive', text: message ?? '', content: { interactive } };
+}
+
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/catalogs/sell-products-and-services/share-products */
+function requireTexts(kind: (typeof kinds)[number], { message, header }: Choices): void {
+  if (message === undefined && kind !== 'product') throw invalidField('message', 'is required', 'required');
+  if (header === undefined && kind === 'products')
+    throw invalidField('header', 'is required with `products`', 'required');
+  if (header !== undefined && (kind === 'product' || kind === 'catalog'))
+    throw invalidField('header', `is not possible with \`${kind}\``);
+}
+
+function requireSections(items: NonNullable<Choices['products']>['items']): void {
+  requireUnique(
+    'products.items',
+    'retailerId',
+    items.map(({ retailerId }) => retailerId),
+  );
+  const sections = new Set(items.map(({ section }) => section));
+  if (sections.size > MAX_PRODUCT_SECTIONS)
+    throw invalidField('products.items', `can have at most ${MAX_PRODUCT_SECTIONS} sections, not ${sections.size}`);
+  if (sections.size > 1 && sections.has(undefined))
+    throw invalidField('products.items', 'Each product needs a section if there are several sections');
+}
+
+function requireUnique(field: string, name: string, ids: readonly string[]): void {
+  const repeated = ids.find((id, place) => ids.indexOf(id) < place);
+  if (repeated !== undefined)
+    throw invalidField(field, `Each ${name} must be unique, but "${repeated}" occurs more than once`);
+}
+
+/** @throws {AppError} `not_supported` if the content has products, and the network has no catalogs */
+export async function requireCatalog(
+  ctx: Context,
+  session: SessionRef,
+  { product, products, catalog }: Choices,
+): Promise<void> {
+  if (product === undefined && products === undefined && catalog === undefined) return;
+  await requireFeature(ctx, session, 'catalog_messages');
 }
 
 /** @throws {AppError} `not_supported`, `validation_failed` */

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { ApiError, FakeTemplates, newNumberState } from './businessNodes.ts';
 import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
 import { FakeGroups, type GroupPerson } from './groups.ts';
+import { FakeCatalog, requireInteractive } from './interactive.ts';
 import { type About, type Blocked, FakePeople, senderOf, USER_ID } from './people.ts';
 
 /*
@@ -27,29 +28,11 @@ interface StoredFile {
   readonly url?: string;
 }
 
-/**
- * The types of interactive messages, with the name of their action:
- * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages and
- * its neighbors, .../business-scoped-user-ids and .../calling/user-call-permissions
- */
-const interactiveActions: Readonly<Record<string, string | undefined>> = {
-  button: undefined,
-  list: undefined,
-  cta_url: 'cta_url',
-  request_contact_info: 'request_contact_info',
-  call_permission_request: 'call_permission_request',
-};
-
 /** "Required when PIN_OPERATION is pin. Pin duration in days. Can be 1 to 30 days." */
 function requirePin({ recipient_type: recipientType, pin }: Sent['body']): void {
   const isValid = pin.type === 'unpin' || (pin.type === 'pin' && pin.expiration_days >= 1 && pin.expiration_days <= 30);
   if (recipientType !== 'group' || !isValid || !pin.message_id?.startsWith('wamid.'))
     throw new ApiError(400, 131_009, 'Parameter value is not valid: pin');
-}
-
-function requireInteractive({ type, action, body }: Sent['body']): void {
-  if (!Object.hasOwn(interactiveActions, type) || action?.name !== interactiveActions[type] || !body?.text)
-    throw new ApiError(400, 131_009, 'Parameter value is not valid: interactive');
 }
 
 /** "Supported message types: Text, media, text-based templates, and media-based templates". */
@@ -151,6 +134,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   const announced = new Map<string, { mimeType: string; size: number }>();
   const handles = new Map<string, StoredFile>();
   const templates = new FakeTemplates();
+  const catalog = new FakeCatalog();
   const state = newNumberState(ACCOUNT_ID, phoneNumberId);
   /** Names that the number has asked for. */
   const requestedNames: string[] = [];
@@ -392,7 +376,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
     if (type === 'pin') requirePin(message);
-    if (type === 'interactive') requireInteractive(message.interactive);
+    if (type === 'interactive') requireInteractive(message.interactive, catalog);
     if (type === 'template') requireFiles(message.template.components);
     if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);
     if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
@@ -552,6 +536,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     /** Loses a file, as Meta does after 30 days. */
     lose: (id: string) => void files.delete(id),
     templates,
+    catalog,
     /** The state of the number, which the test can change. A field that is undefined is unknown to the API. */
     state,
     requestedNames: requestedNames as readonly string[],

@@ -101,28 +101,31 @@ const MAX_BUTTON_LENGTH = 20;
  */
 const REQUESTS = { contact_info: 'request_contact_info', call_permission: 'call_permission_request' } as const;
 
-function toInteractive(text: string, { header, footer, buttons, list, link, request }: Interactive) {
+function toInteractive(text: string, interactive: Interactive) {
+  const { header, footer, buttons, list, link, request } = interactive;
   if (request !== undefined) {
     const name = REQUESTS[request];
     return { type: name, body: { text }, action: { name } };
   }
   const around = {
     ...(header !== undefined && { header: { type: 'text', text: header } }),
-    body: { text },
+    ...(text !== '' && { body: { text } }),
     ...(footer !== undefined && { footer: { text: footer } }),
   };
+  const shown = productsOf(interactive);
+  if (shown !== undefined) return { ...around, ...shown };
   if (buttons !== undefined) {
     for (const [index, { title }] of buttons.entries())
       requireLength(`buttons.${index}.title`, title, MAX_BUTTON_LENGTH);
     return { type: 'button', ...around, action: { buttons: buttons.map((reply) => ({ type: 'reply', reply })) } };
   }
   if (list !== undefined) {
-    const bySection = Map.groupBy(list.rows, ({ section = '' }) => section);
-    const sections = [...bySection].map(([title, rows]) => ({
-      ...(title !== '' && { title }),
+    const bySection = inSections(list.rows);
+    const sections = bySection.map(([title, rows]) => ({
+      ...title,
       rows: rows.map(({ section: _, ...row }) => row),
     }));
-    if (bySection.size > 1 && bySection.has(''))
+    if (bySection.length > 1 && list.rows.some(({ section }) => section === undefined))
       throw invalidField('list.rows', 'WhatsApp requires a section on every row if there are several sections');
     return { type: 'list', ...around, action: { button: list.title, sections } };
   }
@@ -132,6 +135,35 @@ function toInteractive(text: string, { header, footer, buttons, list, link, requ
     ...around,
     action: { name: 'cta_url', parameters: { display_text: title, url } },
   };
+}
+
+/**
+ * Products of the catalog that is connected to the business account:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/catalogs/sell-products-and-services/share-products
+ */
+function productsOf({ product, products, catalog }: Interactive) {
+  if (product !== undefined) {
+    const { catalogId: catalog_id, retailerId: product_retailer_id } = product;
+    return { type: 'product', action: { catalog_id, product_retailer_id } };
+  }
+  if (products !== undefined) {
+    const sections = inSections(products.items).map(([title, items]) => ({
+      ...title,
+      product_items: items.map(({ retailerId: product_retailer_id }) => ({ product_retailer_id })),
+    }));
+    return { type: 'product_list', action: { catalog_id: products.catalogId, sections } };
+  }
+  if (catalog === undefined) return undefined;
+  const parameters = { thumbnail_product_retailer_id: catalog.retailerId };
+  return { type: 'catalog_message', action: { name: 'catalog_message', parameters } };
+}
+
+/** Groups the entries by section, in the order of their first entries. */
+function inSections<Entry extends { readonly section?: string }>(
+  entries: readonly Entry[],
+): [title: { title?: string }, entries: Entry[]][] {
+  const bySection = Map.groupBy(entries, ({ section }) => section);
+  return [...bySection].map(([title, entriesOf]) => [title === undefined ? {} : { title }, entriesOf]);
 }
 
 function requireLength(field: string, text: string, longest: number): void {
