@@ -516,12 +516,21 @@ describe('messages of a chat', async () => {
       message: 'What size?',
       list: { title: 'Sizes', rows: [{ id: 's', title: 'Small' }] },
     });
+    const items = [
+      { retailerId: 'sencha-100', section: 'Tea' },
+      { retailerId: 'mocha-250', section: 'Coffee' },
+    ];
+    await send('interactive', { message: 'New in', header: 'Our drinks', products: { catalogId: '7', items } });
+    await send('interactive', { product: { catalogId: '7', retailerId: 'green-cup' } });
+    await send('interactive', { message: 'All of it', catalog: { retailerId: 'sencha-100' } });
     await send('template', { name: 'order_shipped', language: 'en' });
     await page.goto(`/chats?chat=${FRIEND}`);
     const choices = page.getByRole('list', { name: 'Choices' });
     await choices.getByText('Rather not').waitFor();
     await page.getByText('By tomorrow').waitFor();
     await choices.getByText('Small').waitFor();
+    for (const text of ['Tea: sencha-100', 'Coffee: mocha-250', 'green-cup', 'View catalog'])
+      await choices.getByText(text, { exact: true }).waitFor();
     await page.getByRole('article').getByText('order_shipped en').waitFor();
     await assertAccessible(page);
   });

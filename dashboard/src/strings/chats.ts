@@ -187,6 +187,7 @@ export const messageStrings = {
     unsupported: 'Unknown kind',
   },
   requests: { contact_info: 'Share phone number', call_permission: 'Allow calls' },
+  viewCatalog: 'View catalog',
   kilobytes: (count: number) => `${count} KB`,
   megabytes: (count: string) => `${count} MB`,
 } as const;

@@ -2,7 +2,7 @@ import type { Message } from '@switchboard/sdk/api';
 import { messageStrings } from '../../strings/chats.ts';
 import { Tag } from '../lamp.tsx';
 
-/** The choices of a message: buttons, a list, a link or a request. The link cannot be followed. */
+/** The choices of a message: buttons, a list, a link, a request or products. The link cannot be followed. */
 export function Choices({ message: { interactive } }: { readonly message: Message }) {
   if (interactive === undefined) return null;
   const titles = titlesOf(interactive);
@@ -34,17 +34,24 @@ export function Template({ message: { template } }: { readonly message: Message 
   );
 }
 
-/** The API returns choices as they were sent, in one of four formats. */
-function titlesOf({ buttons, list, link, request }: Readonly<Record<string, unknown>>): string[] {
-  const { requests } = messageStrings;
+/** The API returns choices as they were sent, in one of seven formats. */
+function titlesOf(interactive: Readonly<Record<string, unknown>>): string[] {
+  const { buttons, list, link, request, product, products, catalog } = interactive;
+  const { requests, viewCatalog } = messageStrings;
   if (typeof request === 'string' && Object.hasOwn(requests, request))
     return [requests[request as keyof typeof requests]];
+  if (catalog !== undefined) return [viewCatalog];
   const rows = isFields(list) ? list['rows'] : undefined;
-  return [buttons, rows, [link]]
+  const items = isFields(products) ? products['items'] : undefined;
+  return [buttons, rows, [link], [product], items]
     .filter((choices) => Array.isArray(choices))
     .flat()
     .filter(isFields)
-    .map(({ title, url }) => [title, url].filter((part) => typeof part === 'string').join(': '));
+    .map(({ title, url, section, retailerId }) =>
+      (retailerId === undefined ? [title, url] : [section, retailerId])
+        .filter((part) => typeof part === 'string')
+        .join(': '),
+    );
 }
 
 function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
