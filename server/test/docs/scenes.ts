@@ -65,6 +65,7 @@ async function withPhones(): Promise<Scene> {
 /** An app at Meta, which calls back at the session that was created. */
 async function withGraph(): Promise<Scene> {
   const graph = await startFakeGraph();
+  graph.catalog.add('sencha-100');
   const { phoneNumberId, token, appSecret, verifyToken } = graph.options;
   return {
     env: { WHATSAPP_CLOUD_URL: graph.url },
