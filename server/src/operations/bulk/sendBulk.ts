@@ -12,8 +12,9 @@ import { numberFinder } from '../../invoke/typedNumbers.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { findMessages, type NewRow } from '../../messages/store.ts';
 import { MessageId } from '../messages/messages.ts';
-import { AnyRecipient, envelope, futureTime, keyToApprove, quotaOf, SendAt, sendOperation } from '../messages/send.ts';
+import { AnyRecipient, envelope, keyToApprove, quotaOf, SendAt, sendOperation } from '../messages/send.ts';
 import { FILE_DEADLINE_MS, fileErrors } from '../messages/sending.ts';
+import { futureTime } from '../shared/futureTime.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { batchIdOf, hasBatch, messageIdOf, storeBatch } from './batches.ts';
 import { contentFields, contentMaker, contentsFor, kindOf, typeOf } from './bulkContent.ts';
@@ -96,7 +97,7 @@ export const sendBulk = defineOperation({
         `must have one entry per recipient: ${input.to.length}, not ${input.values.length}`,
         'length',
       );
-    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
+    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, 'sendAt', input.sendAt);
     const intervalMs = input.intervalMs ?? DEFAULT_INTERVAL_MS;
     const id = idOf(ctx);
     const found = await findRecipients(ctx, input.to);

@@ -20,10 +20,11 @@ import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { type StoredContent, storedMedia } from '../../messages/content.ts';
 import { findMessages, type SessionRef } from '../../messages/store.ts';
+import { futureTime } from '../shared/futureTime.ts';
 import { deferredFile } from './deferredFetch.ts';
 import { Message, toMessage } from './messages.ts';
 import { requireFeature } from './richSending.ts';
-import { envelope, futureTime, keyToApprove, quotaOf, requireSendable, send, sendOperation } from './send.ts';
+import { envelope, keyToApprove, quotaOf, requireSendable, send, sendOperation } from './send.ts';
 import { FILE_DEADLINE_MS, fileErrors, preparedFile } from './sending.ts';
 
 export const sendEvent = defineOperation({
@@ -125,7 +126,7 @@ export const sendAlbum = defineOperation({
     await requireSendable(ctx, input, 'video');
     await requireFeature(ctx, session, 'albums');
     const { to } = input;
-    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
+    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, 'sendAt', input.sendAt);
     const contents = await contentsOf(ctx, session, input.files);
     const [albumId, ...ids] = albumIds(ctx, contents.length);
     const count = (type: string) => input.files.filter((file) => file.type === type).length;

@@ -1,18 +1,17 @@
 import { Type } from 'typebox';
 import { callerKeyId } from '../../auth/authenticate.ts';
 import { scopeOf } from '../../auth/keyScope.ts';
-import { isoTime } from '../../clock.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import { isGroupId } from '../../ids.ts';
 import { IdempotencyKey, optional, string, time } from '../../invoke/input/fields.ts';
 import { isPhoneNumber, notPhoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
-import { parseTime } from '../../invoke/input/validate.ts';
 import { isGroupAddress } from '../../invoke/networkIds.ts';
 import { type Context, requireContent, type SessionContext } from '../../invoke/operation.ts';
 import type { StoredContent } from '../../messages/content.ts';
 import { findMessage, type NewRow, type SessionRef } from '../../messages/store.ts';
+import { futureTime } from '../shared/futureTime.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { Message, receipt, toMessage } from './messages.ts';
 
@@ -134,7 +133,7 @@ async function addressOf(ctx: SessionContext, { to, replyTo, sendAt }: Envelope)
     session,
     to,
     replyTo: replyTo ?? null,
-    sendAt: sendAt === undefined ? undefined : futureTime(ctx, sendAt),
+    sendAt: sendAt === undefined ? undefined : futureTime(ctx, 'sendAt', sendAt),
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
 }
@@ -171,22 +170,4 @@ async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageI
 function isLimited({ caller }: Context): boolean {
   const { sessionIds, recipients, requiresApproval } = scopeOf(caller) ?? {};
   return sessionIds !== undefined || recipients !== undefined || requiresApproval === true;
-}
-
-const MAX_DAYS_AHEAD = 366;
-
-export function futureTime({ clock }: Context, text: string): number {
-  const at = parseTime('sendAt', text);
-  const now = clock.now();
-  if (at <= now) {
-    const read = `${isoTime(at)}, and it is now ${isoTime(now)}`;
-    throw invalidField('sendAt', `has passed: it is ${read}. Check its offset, such as Z or +02:00`, 'past');
-  }
-  const last = now + MAX_DAYS_AHEAD * 24 * 3600 * 1000;
-  if (at > last)
-    throw invalidField(
-      'sendAt',
-      `must be at most ${MAX_DAYS_AHEAD} days ahead, which is ${isoTime(last)}; it is ${isoTime(at)}`,
-    );
-  return at;
 }
