@@ -297,6 +297,8 @@ describe('webhooks pages', async () => {
     const invalid = (label: string) => dialog.getByLabel(label).and(page.locator('[aria-invalid]'));
     await submit();
     for (const label of ['Attempt timeout', 'Seconds before each retry']) await invalid(label).waitFor();
+    const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    await dialog.getByLabel('Expires').fill(`${day}T12:00`);
     await dialog.getByLabel('Attempt timeout').fill('5000');
     await dialog.getByLabel('Seconds before each retry').fill('5, 60');
     for (const [label, text] of [
@@ -313,10 +315,10 @@ describe('webhooks pages', async () => {
     const read = async () => {
       const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
       const { description, maxInFlight, paused, ordering, filters, include, headerNames, acceptRedirects } = body;
-      const { sessionIds, timeoutMs, retrySeconds, metadata } = body;
+      const { sessionIds, timeoutMs, retrySeconds, metadata, expiresAt } = body;
       return [
         { sessionIds, description, maxInFlight, paused, ordering, filters, include },
-        { headerNames, acceptRedirects, timeoutMs, retrySeconds, metadata },
+        { headerNames, acceptRedirects, timeoutMs, retrySeconds, metadata, expiryDay: expiresAt?.slice(0, 10) },
       ];
     };
     assert.deepEqual(await read(), [
@@ -341,6 +343,7 @@ describe('webhooks pages', async () => {
         timeoutMs: 5000,
         retrySeconds: [5, 60],
         metadata: { team: 'sales' },
+        expiryDay: day,
       },
     ]);
 
@@ -355,6 +358,7 @@ describe('webhooks pages', async () => {
     await page.getByLabel('Attempt timeout').fill('');
     await page.getByLabel('Retries').selectOption('No retries');
     await page.getByLabel('Metadata').fill('');
+    await page.getByLabel('Expires').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
     const [settings, delivery] = await read();
@@ -365,6 +369,7 @@ describe('webhooks pages', async () => {
       timeoutMs: null,
       retrySeconds: [],
       metadata: {},
+      expiryDay: undefined,
     });
     await assertSoon(() => page.getByRole('checkbox', { name: 'Remove all headers' }).count(), 0);
     await page.setViewportSize(PHONE);

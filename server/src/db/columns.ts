@@ -326,6 +326,7 @@ export const columns = {
     'lease_generation',
     'set_by_key',
     'inline_media_bytes',
+    'remove_at',
   ],
   webhook_minutes: ['webhook_id', 'minute', 'figures'],
   events: [

@@ -703,6 +703,8 @@ export interface Schema {
     set_by_key: string | null;
     /** Maximum size of files in deliveries, in bytes; 0 for none. */
     inline_media_bytes: number;
+    /** Removal time; null for never, and for a subscription. */
+    remove_at: number | null;
   };
   /** Counters of a webhook for one minute: statistics read these rows, never the log. */
   webhook_minutes: {

@@ -280,6 +280,7 @@ const FROZEN = {
     46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
     47: 'a8cfd48e6dea4715240111fb2cb5abb1ae6aefd2e38fa8a869e93cd5f8d1438f',
     48: '209f51f29fe88a3d3fbf221f6d2c0261f658e4b9fe091be3ce110b9af2cc4162',
+    49: '7398ec420af0c8c93516d8a728fe1d1e723f8bb502d5fda002da5d5f16950862',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -330,6 +331,7 @@ const FROZEN = {
     46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
     47: 'a8cfd48e6dea4715240111fb2cb5abb1ae6aefd2e38fa8a869e93cd5f8d1438f',
     48: '209f51f29fe88a3d3fbf221f6d2c0261f658e4b9fe091be3ce110b9af2cc4162',
+    49: '7398ec420af0c8c93516d8a728fe1d1e723f8bb502d5fda002da5d5f16950862',
   },
 };
 
@@ -500,6 +502,25 @@ describeOnEachDatabase('an upgrade to schema 47', (_, database) => {
     await migrate(store, Date.now);
     const [chat = assert.fail()] = await store.reader.kysely.selectFrom('chats').selectAll().execute();
     assert.deepEqual([chat.chat_id, Number(chat.unread_count), chat.metadata], ['491701234567', 2, '{}']);
+  });
+});
+
+describeOnEachDatabase('an upgrade to schema 49', (_, database) => {
+  it('keeps webhooks, which never expire', async (test) => {
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 49);
+    const tx = await store.begin();
+    await tx.connection.query(
+      `insert into webhooks (account_id, webhook_id, is_default, url, destination, events, metadata, accept_redirects,
+        paused, deaths, ordering, enabled, max_in_flight, breaker_state, breaker_generation, breaker, created_at,
+        updated_at, lease_generation) values ('acc_1', 'whk_1', 0, 'https://example.com', '{}', '[]', '{}', 0, 0, 0,
+        'best_effort', 1, 8, 'closed', 0, '{}', 1, 1, 0)`,
+      [],
+    );
+    await tx.commit();
+    await migrate(store, Date.now);
+    const [webhook = assert.fail()] = await store.reader.kysely.selectFrom('webhooks').selectAll().execute();
+    assert.deepEqual([webhook.webhook_id, webhook.remove_at], ['whk_1', null]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { CheckField, FieldError, SelectField, TextArea, TextField } from '../../components/form/field.tsx';
+import { LocalTimeField } from '../../components/text/localTime.tsx';
 import { Phrase } from '../../components/text/prose.tsx';
 import { referenceQuery } from '../../openapi.ts';
 import type { Schema } from '../../schema.ts';
@@ -13,7 +14,7 @@ interface OptionFieldsProps {
   readonly problem: (field: string) => string | undefined;
   /** Names of the headers that are set. */
   readonly headerNames: readonly string[];
-  /** The default webhook has no filters. */
+  /** The default webhook has neither filters nor an expiry. */
   readonly hasFilters: boolean;
   readonly isHttp: boolean;
   /** Fields that come first. */
@@ -53,6 +54,16 @@ function Fields(props: OptionFieldsProps) {
       {props.isHttp && <HttpFields {...part} />}
       <TimingFields {...part} />
       <Entries {...part} name="metadata" more={strings.metadataHint} />
+      {props.hasFilters && (
+        <LocalTimeField
+          label={strings.expiresAt}
+          hint={part.hint('expiresAt')}
+          error={props.problem('expiresAt')}
+          isOptional
+          value={props.value.expiresAt ?? undefined}
+          onChange={(at) => props.onChange({ expiresAt: at ?? null })}
+        />
+      )}
     </>
   );
 }

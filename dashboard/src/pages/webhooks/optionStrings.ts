@@ -35,6 +35,7 @@ export const webhookOptionStrings = {
   ],
   retrySeconds: 'Seconds before each retry',
   retrySecondsHint: 'Separated by commas, such as 5, 60, 3600.',
+  expiresAt: 'Expires',
   metadata: 'Metadata',
   metadataHint: 'Enter one per line, such as `team: sales`.',
 } as const;

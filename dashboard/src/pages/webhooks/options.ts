@@ -47,6 +47,8 @@ export interface WebhookOptions {
   readonly retries: 'server' | 'none' | 'own';
   readonly retrySeconds: string;
   readonly metadata: string;
+  /** Time in ISO; null for never. */
+  readonly expiresAt: string | null;
 }
 
 export const noOptions: WebhookOptions = {
@@ -66,6 +68,7 @@ export const noOptions: WebhookOptions = {
   retries: 'server',
   retrySeconds: '',
   metadata: '',
+  expiresAt: null,
 };
 
 /** The fields as errors of the API name them. */
@@ -85,18 +88,27 @@ export const optionFieldNames = [
   'timeoutMs',
   'retrySeconds',
   'metadata',
+  'expiresAt',
 ];
 
 type NewEndpoint = Parameters<typeof api.webhooks.endpoints.create>[0];
 /** The options as the API takes them. */
 export type SentOptions = Pick<
   NewEndpoint,
-  'filters' | 'include' | 'inlineMediaBytes' | 'headers' | 'acceptRedirects' | 'timeoutMs' | 'retrySeconds' | 'metadata'
+  | 'filters'
+  | 'include'
+  | 'inlineMediaBytes'
+  | 'headers'
+  | 'acceptRedirects'
+  | 'timeoutMs'
+  | 'retrySeconds'
+  | 'metadata'
+  | 'expiresAt'
 >;
 
 /** The options of an existing webhook. The values of headers are never shown. */
 export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
-  const { filters, retrySeconds, timeoutMs, metadata, include, inlineMediaBytes, acceptRedirects } = webhook;
+  const { filters, retrySeconds, timeoutMs, metadata, include, inlineMediaBytes, acceptRedirects, expiresAt } = webhook;
   return {
     ...noOptions,
     chats: (filters?.chats ?? []).join('\n'),
@@ -115,6 +127,7 @@ export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
     metadata: Object.entries(metadata)
       .map(([key, value]) => `${key}: ${value}`)
       .join('\n'),
+    expiresAt,
   };
 }
 
@@ -123,7 +136,8 @@ const FILTERS = ['chats', 'ignoredChats', 'chatTypes', 'fromMe', 'messageTypes',
 /** Returns the part of a request for the options whose names are in `changed`. The server validates it. */
 export function readOptions(options: WebhookOptions, changed: Partial<WebhookOptions>): SentOptions {
   const has = (...names: readonly (keyof WebhookOptions)[]) => names.some((name) => name in changed);
-  const { include, inlineMediaBytes, headers, removesHeaders, acceptRedirects, timeoutMs, metadata } = options;
+  const { include, inlineMediaBytes, headers, removesHeaders, acceptRedirects, timeoutMs, metadata, expiresAt } =
+    options;
   return {
     ...(has(...FILTERS) && { filters: filtersOf(options) }),
     // The choices are the values of the API.
@@ -134,6 +148,7 @@ export function readOptions(options: WebhookOptions, changed: Partial<WebhookOpt
     ...(has('timeoutMs') && { timeoutMs: timeoutMs === '' ? null : Number(timeoutMs) }),
     ...(has('retries', 'retrySeconds') && { retrySeconds: retrySecondsOf(options) }),
     ...(has('metadata') && { metadata: pairsOf(metadata) }),
+    ...(has('expiresAt') && { expiresAt }),
   };
 }
 

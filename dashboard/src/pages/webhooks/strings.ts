@@ -24,6 +24,7 @@ export const webhookStrings = {
   generate: 'Generate',
   state: 'State',
   isDefault: 'default',
+  expires: 'expires',
   defaultHint: 'This is the default webhook, which POST /webhooks/set and GET /webhooks manage.',
   disabled: 'Disabled',
   signed: 'signed',

@@ -6,6 +6,7 @@ import { api } from '../../api.ts';
 import { Lamp, Tag } from '../../components/lamp.tsx';
 import { type Column, rowLinkClass } from '../../components/page/dataTable.tsx';
 import { ListPage } from '../../components/page/listPage.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { BreakerLamp } from '../../components/webhook/breakerLamp.tsx';
 import { isSubscribed } from '../../model/subscription.ts';
 import { usePaged } from '../../paged.ts';
@@ -20,13 +21,18 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     id: 'url',
     header: webhookStrings.url,
     width: 'minmax(0, 1fr)',
-    cell: ({ webhookId, webhookUrl, isDefault, destination }) => (
+    cell: ({ webhookId, webhookUrl, isDefault, destination, expiresAt }) => (
       <>
         <Link to="/webhooks/$webhookId" params={{ webhookId }} className={rowLinkClass}>
           {webhookUrl}
         </Link>{' '}
         {isDefault && <Tag>{webhookStrings.isDefault}</Tag>}
         {destination.type !== 'http' && <Tag>{destinationStrings.names[destination.type]}</Tag>}
+        {expiresAt !== null && (
+          <span className="text-xs text-ink-soft">
+            {webhookStrings.expires} <Time at={expiresAt} as="minute" />
+          </span>
+        )}
       </>
     ),
   },

@@ -46,12 +46,13 @@ import { messageChanges } from './0045-message-changes.ts';
 import { mediaLinks } from './0046-media-links.ts';
 import { chatMetadata } from './0047-chat-metadata.ts';
 import { batches } from './0048-batches.ts';
+import { webhookExpiry } from './0049-webhook-expiry.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'a7QlVTIRfodQPsjd5yjM1ujdVXWqv-ximtJ3qhR_cIE',
-  postgres: 'AfczXxw717FtayoYCqxpUfkL4HYz_zJW0l21eprWfaI',
+  sqlite: '4ru8HBbppDv83gYaK7GmtSMSlF_erz9vPTuQ0BPA3Os',
+  postgres: 'OsvkW3qRmGC3rpjr_NJzoMisI6A301q9LfGLFCE3VsY',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   mediaLinks,
   chatMetadata,
   batches,
+  webhookExpiry,
 ];

@@ -32,6 +32,7 @@ import { readableSecret } from '../../webhooks/endpoints/madeSecret.ts';
 import { removeWebhook } from '../../webhooks/endpoints/removal.ts';
 import { headersOf, includeOf } from '../../webhooks/lanes/webhook.ts';
 import type { WebhookFilters } from '../../webhooks/log/filters.ts';
+import { futureTime } from '../shared/futureTime.ts';
 import { acceptedMetadata, Metadata } from '../shared/metadata.ts';
 import { requireSessions } from '../shared/sessionFields.ts';
 import { acceptedSubscription } from './eventTypes.ts';
@@ -146,13 +147,14 @@ export const createEndpoint = defineOperation({
       sessionIds,
       filters,
       headers,
+      expiresAt,
       ...fields
     } = input;
     const change = {
       ...fields,
       ...acceptedReceiver(ctx, { webhookUrl, destination, credentials, headers }),
       ...scopeOf(sessionIds),
-      ...optionsOf(filters, headers),
+      ...optionsOf(ctx, { filters, headers, expiresAt }),
       metadata: acceptedMetadata(metadata),
       events: acceptedSubscription(events),
       keyId: callerKeyId(ctx),
@@ -223,12 +225,12 @@ export const updateEndpoint = defineOperation({
   async run(ctx, input) {
     requireFileAccess(ctx, input);
     const { webhookId, webhookUrl, destination, credentials, ...others } = input;
-    const { events, metadata, sessionIds, filters, headers, ...fields } = others;
+    const { events, metadata, sessionIds, filters, headers, expiresAt, ...fields } = others;
     const receiver = { webhookUrl, destination, credentials, headers };
     const change = {
       ...fields,
       ...scopeOf(sessionIds),
-      ...optionsOf(filters, headers),
+      ...optionsOf(ctx, { filters, headers, expiresAt }),
       ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
       ...(events !== undefined && { events: acceptedSubscription(events) }),
       keyId: callerKeyId(ctx),
@@ -265,21 +267,30 @@ export const deleteEndpoint = defineOperation({
   },
 });
 
-function optionsOf(filters: WebhookFilters | null | undefined, headers: Record<string, string> | null | undefined) {
+interface OptionInput {
+  readonly filters: WebhookFilters | null | undefined;
+  readonly headers: Record<string, string> | null | undefined;
+  readonly expiresAt: string | null | undefined;
+}
+
+function optionsOf(ctx: Context, { filters, headers, expiresAt }: OptionInput) {
   return {
     ...(filters !== undefined && { filters: filters && acceptedFilters(filters) }),
     ...(headers !== undefined && { headers: headers && acceptedHeaders(headers) }),
+    ...(expiresAt !== undefined && { removeAt: expiresAt === null ? null : futureTime(ctx, 'expiresAt', expiresAt) }),
   };
 }
 
-interface Selection extends Pick<WebhookChange, 'sessionIds' | 'filters'> {
+interface Selection extends Pick<WebhookChange, 'sessionIds' | 'filters' | 'removeAt'> {
   readonly destination: { readonly type: string } | undefined;
 }
 
 /** @throws {AppError} `validation_failed`, because the default webhook receives what `webhooks.set` says */
-function refuseSelection({ sessionIds, filters, destination = { type: 'http' } }: Selection): void {
+function refuseSelection({ sessionIds, filters, removeAt, destination = { type: 'http' } }: Selection): void {
   if (destination.type !== 'http')
     throw invalidField('destination', 'The default webhook is HTTP only; add another webhook', 'default_webhook');
+  if (typeof removeAt === 'number')
+    throw invalidField('expiresAt', 'The default webhook cannot expire; add another webhook', 'default_webhook');
   if (!sessionIds && !filters) return;
   throw invalidField(
     sessionIds ? 'sessionIds' : 'filters',
@@ -315,6 +326,7 @@ function toEndpoint(ctx: Context, row: WebhookTable) {
     ordering: row.ordering,
     include: [...includeOf(row)],
     inlineMediaBytes: Number(row.inline_media_bytes),
+    expiresAt: isoTime(row.remove_at),
     maxInFlight: row.max_in_flight,
     setByKeyId: row.set_by_key,
     secretReadableUntil: isoTime(readableSecret(row, ctx.database.seal, ctx.clock.now())?.readableUntil ?? null),

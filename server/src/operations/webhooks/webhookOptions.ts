@@ -4,12 +4,13 @@ import { allMessageTypes } from '../../connectors/contract/content.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { webhookIncludes } from '../../events/addedFields.ts';
 import { MAX_INLINE_MEDIA_BYTES } from '../../events/deliveredFiles.ts';
-import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../../invoke/input/fields.ts';
+import { boolean, integer, list, oneOf, optional, orNull, strictPart, time } from '../../invoke/input/fields.ts';
 import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
 import { MAX_FILTERED_CHATS } from '../../messages/identities/personColumns.ts';
 import type { WebhookFilters } from '../../webhooks/log/filters.ts';
+import { MAX_DAYS_AHEAD } from '../shared/futureTime.ts';
 
 /* How a webhook selects events and delivers them, besides its URL and event types. */
 
@@ -96,6 +97,12 @@ export const optionFields = {
       { minimum: 0, maximum: MAX_INLINE_MEDIA_BYTES },
     ),
   ),
+  expiresAt: optional(
+    orNull(
+      time(),
+      `The webhook is removed at this time, up to ${MAX_DAYS_AHEAD} days ahead; \`null\`, the default, for never. Not for the default webhook.`,
+    ),
+  ),
 };
 
 export const shownOptions = {
@@ -109,6 +116,7 @@ export const shownOptions = {
   ordering: Ordering,
   include: list(oneOf(webhookIncludes), 'Groups of fields that are added to `data` of its events.'),
   inlineMediaBytes: integer('Maximum size of files that deliveries contain in base64, in bytes; 0 for none.'),
+  expiresAt: orNull(time(), 'Removal time; null for never.'),
 };
 
 /**

@@ -75,6 +75,8 @@ export interface WebhookChange {
   readonly include?: readonly WebhookInclude[] | null | undefined;
   /** Maximum size of files in deliveries, in bytes; 0 for none. */
   readonly inlineMediaBytes?: number | undefined;
+  /** Removal time in milliseconds; null for never. */
+  readonly removeAt?: number | null | undefined;
 }
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
@@ -147,6 +149,7 @@ export async function insertWebhook(
     ordering = 'best_effort',
     include = null,
     inlineMediaBytes = 0,
+    removeAt = null,
     keyId = null,
   }: WebhookChange,
   subscription?: NewSubscription,
@@ -198,6 +201,7 @@ export async function insertWebhook(
       lease_generation: 0,
       set_by_key: subscription === undefined ? keyId : null,
       inline_media_bytes: inlineMediaBytes,
+      remove_at: removeAt,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -278,7 +282,7 @@ function columnsOf(
 ): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight, acceptRedirects } = change;
   const { destination, credentials, filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
-  const { inlineMediaBytes } = change;
+  const { inlineMediaBytes, removeAt } = change;
   return {
     ...(url !== undefined && { url }),
     ...(destination !== undefined && { destination: storedDestination(destination) }),
@@ -300,6 +304,7 @@ function columnsOf(
     ...(ordering !== undefined && { ordering }),
     ...(include !== undefined && { include: include && JSON.stringify(include) }),
     ...(inlineMediaBytes !== undefined && { inline_media_bytes: inlineMediaBytes }),
+    ...(removeAt !== undefined && { remove_at: removeAt }),
     ...(secret !== undefined && {
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,

@@ -12,6 +12,7 @@ import { toWebhook } from '../lanes/webhook.ts';
 import { releaseSome } from '../queue/strictOrder.ts';
 import { UnwantedDeliveries } from '../queue/unwanted.ts';
 import type { CallbackVerifier } from './callbackVerifier.ts';
+import { removeExpired } from './expiry.ts';
 import { cancelLeft, removeRows } from './removal.ts';
 
 interface Options {
@@ -30,11 +31,17 @@ export interface Access {
   readonly sessionIds: readonly string[] | undefined;
 }
 
-/** A subscription delivers nothing once it has expired or its key has ended, so this only tidies up. */
+/**
+ * A subscription delivers nothing once it has expired or its key has ended, so this only tidies up. A webhook receives
+ * events until it is removed.
+ */
 const EVERY_MS = 30_000;
 const AT_ONCE = 100;
 
-/** Ends the subscriptions of MCP clients when they expire, or when their API key ends or is limited. */
+/**
+ * Ends the subscriptions of MCP clients when they expire, or when their API key ends or is limited. The same job removes
+ * expired webhooks.
+ */
 export class SubscriptionKeeper {
   readonly #options: Options;
   readonly #notices = new Set<Promise<void>>();
@@ -166,8 +173,9 @@ export class SubscriptionKeeper {
     try {
       const ended = await this.sweep();
       if (ended > 0) log.info({ ended }, 'removed ended subscriptions');
+      await removeExpired(this.#options, () => this.#isStopped);
     } catch (error) {
-      log.error({ err: error }, 'failed to remove ended subscriptions; trying again later');
+      log.error({ err: error }, 'failed to remove ended subscriptions and webhooks; retrying');
     }
     if (!this.#isStopped) this.start();
   }
