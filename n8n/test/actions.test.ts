@@ -11,6 +11,8 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
+/** Like a `DateTime` of Luxon, which has no ISO if it is invalid. */
+const luxon = (iso: string | null) => ({ toJSON: () => iso });
 const chosen = (value: string) => ({ __rl: true, mode: 'id', value });
 
 describe('the actions for n8n', () => {
@@ -58,6 +60,65 @@ describe('the actions for n8n', () => {
     assert.deepEqual(poll.options, ['today', 'tomorrow']);
   });
 
+  it('converts the values of expressions', async () => {
+    assert.equal((await sendText(42 as never)).message, '42');
+    assert.equal((await sendText(false as never)).message, 'false');
+    assert.equal((await sendText({ total: 4.5 } as never)).message, '{"total":4.5}');
+    const date = new Date(Date.UTC(2026, 0, 2));
+    assert.equal((await sendText(date as never)).message, '2026-01-02T00:00:00.000Z');
+    const tokyo = '2026-01-02T08:00:00.000+09:00';
+    assert.equal((await sendText(luxon(tokyo) as never)).message, tokyo);
+    for (const empty of [null, '', undefined]) await assert.rejects(sendText(empty as never), /"Text" is required/);
+
+    const sent = await sendText('Hi', {
+      options: { linkPreview: 'false', mentionAll: null, replyTo: null, sendAt: null },
+    });
+    assert.equal(sent.status, 'sent');
+    await assert.rejects(sendText('Hi', { options: { linkPreview: 'maybe' } }), /"Link Preview" must be true or false/);
+    const edited = await one('message', 'edit', { messageId: sent.messageId, message: 7 });
+    assert.equal(edited.message, '7');
+    await one('message', 'react', { messageId: sent.messageId, emoji: null });
+
+    const place = { latitude: '52.5', longitude: ' 13.25 ', options: { name: 5, address: null } };
+    const { location } = await one('message', 'sendLocation', { ...toFriend(), ...place }, fresh());
+    assert.deepEqual([location.latitude, location.longitude, location.name], [52.5, 13.25, '5']);
+    const unknown = one('message', 'sendLocation', { ...toFriend(), latitude: '52,5', longitude: 13 }, fresh());
+    await assert.rejects(unknown, /"Latitude" must be a number/);
+    const choice = { question: 2026, answers: [1, null, 2], options: { maxSelections: '2' } };
+    const question = await one('message', 'sendPoll', { ...toFriend(), ...choice }, fresh());
+    assert.deepEqual([question.message, question.poll], ['2026', { options: ['1', '2'], maxSelections: 2 }]);
+    assert.ok((await one('chat', 'getAll', { limit: '1', filters: { unread: null } })).chatId);
+  });
+
+  it('takes times as dates, numbers and text, and never sends a scheduled message now', async () => {
+    const at = new Date(Date.now() + 3_600_000);
+    at.setUTCMilliseconds(0);
+    const seconds = at.getTime() / 1000;
+    for (const sendAt of [at, luxon(at.toISOString()), at.getTime(), seconds, String(seconds), at.toISOString()]) {
+      const scheduled = await one('message', 'schedule', { ...toFriend(), message: 'Later', sendAt }, fresh());
+      assert.deepEqual(
+        [scheduled.status, Date.parse(scheduled.timestamp)],
+        ['scheduled', at.getTime()],
+        String(sendAt),
+      );
+    }
+    for (const sendAt of [null, '', luxon(null)]) {
+      const scheduled = one('message', 'schedule', { ...toFriend(), message: 'Later', sendAt }, fresh());
+      await assert.rejects(scheduled, /"Send At" is required/);
+    }
+    const afterTime = new Date(Date.now() - 60_000);
+    assert.ok((await run('message', 'getAll', { chatId: chosen(scene().friend), filters: { afterTime } })).length > 0);
+  });
+
+  it('replays nothing if an expression returns no value', async () => {
+    const webhook = { webhookUrl: 'http://127.0.0.1:1/', events: ['message.incoming'] };
+    const { webhookId } = (await scene().call('POST', '/webhooks/endpoints', webhook)).body;
+    const replay = (more: object) => one('webhook', 'replay', { webhookId: chosen(webhookId), ...more });
+    await assert.rejects(replay({ dryRun: null, options: { afterTime: new Date(0) } }), /"Dry Run" must be/);
+    await assert.rejects(replay({ options: { deliveryIds: [], afterTime: new Date(0) } }), /"Delivery IDs" is empty/);
+    await scene().call('DELETE', `/webhooks/endpoints/${webhookId}`);
+  });
+
   it('sends a template of the session', async () => {
     const { call, credential, sessionId, simulate } = scene();
     const created = await call('POST', `/sessions/${sessionId}/templates`, {
@@ -76,6 +137,11 @@ describe('the actions for n8n', () => {
     const template = { templateName: chosen('order_sent'), language: 'en_US', values: ['42'] };
     const sent = await one('message', 'sendTemplate', { ...toFriend(), ...template }, fresh());
     assert.equal(sent.type, 'template');
+    // An empty value must not give its place to the next one.
+    const values = [null, 42];
+    const { template: filled } = await one('message', 'sendTemplate', { ...toFriend(), ...template, values }, fresh());
+    const texts = filled.components[0].parameters.map(({ text }: { text: string }) => text);
+    assert.deepEqual(texts, ['', '42']);
     const broken = run(
       'message',
       'sendTemplate',

@@ -124,6 +124,8 @@ export interface RunOptions {
   readonly continueOnFail?: boolean;
   readonly resumeUrl?: string;
   readonly onWait?: (until: Date) => void;
+  /** Data of the node that n8n stores with the execution, and passes to every try of "Retry On Fail". */
+  readonly stored?: IDataObject;
 }
 
 /** Runs a node. @returns the items of its first output */
@@ -131,8 +133,10 @@ export async function execute(
   node: INodeType,
   credential: Credential,
   parameters: object | ((index: number) => object),
-  { items = [{ json: {} }], run = 0, isTool = false, continueOnFail = false, resumeUrl = '', onWait }: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<INodeExecutionData[]> {
+  const { run = 0, isTool = false, continueOnFail = false, resumeUrl = '', onWait, stored = {} } = options;
+  const items: INodeExecutionData[] = options.items ?? [{ json: {} }];
   const { description } = node;
   const context = base(description, credential);
   const all = items.map((_, index) =>
@@ -148,11 +152,14 @@ export async function execute(
     ...context,
     getInputData: () => items,
     getNodeParameter: (name: string, index: number, fallback?: unknown) => {
-      const value = all[index]?.[name] ?? fallback;
+      const given = all[index]?.[name];
+      // Like lodash's `get`: null, which an expression can return, has no fallback.
+      const value = given === undefined ? fallback : given;
       if (value === undefined) throw new Error(`Could not get parameter "${name}"`);
       return value;
     },
     evaluateExpression: (expression: string) => (expression.includes('resumeUrl') ? resumeUrl : run),
+    getContext: () => stored,
     continueOnFail: () => continueOnFail,
     isToolExecution: () => isTool,
     putExecutionToWait: async (until: Date) => onWait?.(until),

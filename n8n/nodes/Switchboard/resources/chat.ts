@@ -75,7 +75,10 @@ export const chatProperties: INodeProperties[] = [
 ];
 
 export const chatOperations: Readonly<Record<string, Operation>> = {
-  getAll: (item) => item.listAll('/chats', present({ ...item.session, ...item.param<IDataObject>('filters', {}) })),
+  getAll: async (item) => {
+    const { unread } = item.param<IDataObject>('filters', {});
+    return item.listAll('/chats', present({ ...item.session, unread: item.boolean(unread, 'Unread') }));
+  },
   markRead: (item) =>
     item.call({ method: 'POST', path: path`/chats/${item.required('chatId', 'Chat')}/read`, body: item.session }),
   setTyping: (item) =>

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { limit, returnAll, session, shownFor } from '../shared/fields.ts';
 import { type Operation, present } from '../shared/itemCall.ts';
+import { textOf } from '../shared/values.ts';
 
 /* Contacts, and phone numbers. */
 
@@ -86,5 +87,13 @@ export const contactOperations: Readonly<Record<string, Operation>> = {
     });
     return data;
   },
-  getAll: (item) => item.listAll('/contacts', present({ ...item.session, ...item.param<IDataObject>('filters', {}) })),
+  getAll: async (item) => {
+    const { blocked, phoneNumber, q } = item.param<IDataObject>('filters', {});
+    const filters = {
+      blocked: item.boolean(blocked, 'Blocked'),
+      phoneNumber: textOf(phoneNumber),
+      q: textOf(q).trim(),
+    };
+    return item.listAll('/contacts', present({ ...item.session, ...filters }));
+  },
 };

@@ -103,7 +103,7 @@ export const fileOperations: Readonly<Record<string, Operation>> = {
   download: async (item) => {
     const mediaId = await mediaIdOf(item);
     const { media, binary } = await download(item.execution, mediaId, { itemIndex: item.itemIndex });
-    return { json: media, binary: { [item.param<string>('binaryProperty', 'data')]: binary } };
+    return { json: media, binary: { [item.text('binaryProperty') ?? 'data']: binary } };
   },
-  upload: (item) => upload(item, item.param<string>('binaryProperty', 'data')),
+  upload: (item) => upload(item, item.text('binaryProperty') ?? 'data'),
 };

@@ -2,6 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { group, limit, options, returnAll, session, shownFor } from '../shared/fields.ts';
 import { type Operation, present } from '../shared/itemCall.ts';
 import { path } from '../shared/transport.ts';
+import { textOf } from '../shared/values.ts';
 
 /* Groups. */
 
@@ -95,7 +96,7 @@ export const groupOperations: Readonly<Record<string, Operation>> = {
       ...item.session,
       subject: item.text('subject'),
       phoneNumbers: item.list('phoneNumbers'),
-      ...item.param<IDataObject>('options', {}),
+      description: textOf(item.param<IDataObject>('options', {})['description']),
     });
     return item.call({ method: 'POST', path: '/groups', body, idempotencyKey: item.idempotencyKey(body) });
   },

@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { kindOf, upload } from '../shared/files.ts';
-import { type ItemCall, type Operation, present } from '../shared/itemCall.ts';
+import { entriesOf, type ItemCall, type Operation, present } from '../shared/itemCall.ts';
 import { envelope, send, textFields, timeOf } from '../shared/sending.ts';
 import { path } from '../shared/transport.ts';
+import { textOf } from '../shared/values.ts';
 import { askInPlace } from '../shared/waiting.ts';
 
 /* Operations on messages. */
@@ -17,10 +18,10 @@ const sendMedia: Operation = async (item) => {
     ...fields,
     ...file,
     type: chosen === 'auto' ? kindOf(mimeType ?? '') : chosen,
-    caption,
-    fileName,
-    ...(gif === true && { gif }),
-    ...(viewOnce === true && { viewOnce }),
+    caption: textOf(caption),
+    fileName: textOf(fileName).trim(),
+    gif: item.boolean(gif, 'GIF') || undefined,
+    viewOnce: item.boolean(viewOnce, 'View Once') || undefined,
   });
 };
 
@@ -38,21 +39,27 @@ async function sourceOf(item: ItemCall): Promise<{ file: IDataObject; mimeType?:
     const { mimeType } = await item.call({ path: path`/media/${mediaId}` });
     return { file: { mediaId }, mimeType: String(mimeType) };
   }
-  const { mediaId, mimeType } = await upload(item, item.param<string>('binaryProperty', 'data'));
+  const { mediaId, mimeType } = await upload(item, item.text('binaryProperty') ?? 'data');
   return { file: { mediaId }, mimeType: String(mimeType) };
 }
 
 const sendTemplate: Operation = (item) => {
   const { components } = item.param<IDataObject>('options', {});
-  const values = item.list('values');
+  const values = valuesOf(item);
   const body = { type: 'body', parameters: values.map((text) => ({ type: 'text', text })) };
   return send(item, 'send-template', {
     ...envelope(item),
     name: item.required('templateName', 'Template'),
     language: item.text('language'),
-    components: components === undefined ? (values.length > 0 ? [body] : []) : componentsOf(item, components),
+    components: textOf(components) === '' ? (values.length > 0 ? [body] : []) : componentsOf(item, components),
   });
 };
+
+/** Returns the values of the placeholders. An empty one stays, because the next one would take its place. */
+function valuesOf(item: ItemCall): string[] {
+  const values = item.param<unknown>('values', []);
+  return Array.isArray(values) ? values.map(textOf) : entriesOf(values);
+}
 
 function componentsOf(item: ItemCall, components: unknown): IDataObject[] {
   let parsed: unknown = components;
@@ -66,13 +73,14 @@ function componentsOf(item: ItemCall, components: unknown): IDataObject[] {
 }
 
 const getAll: Operation = (item) => {
-  const { afterTime, beforeTime, ...filters } = item.param<IDataObject>('filters', {});
+  const { afterTime, beforeTime, q, ...filters } = item.param<IDataObject>('filters', {});
   return item.listAll(
     '/messages',
     present({
       ...item.session,
       chatId: item.locator('chatId'),
       ...filters,
+      q: textOf(q).trim(),
       afterTime: timeOf(item, afterTime),
       beforeTime: timeOf(item, beforeTime),
     }),
@@ -81,13 +89,21 @@ const getAll: Operation = (item) => {
 
 export const messageOperations: Readonly<Record<string, Operation>> = {
   sendText: (item) => send(item, 'send', textFields(item)),
-  schedule: (item) => send(item, 'send', { ...textFields(item), sendAt: timeOf(item, item.param('sendAt')) }),
+  schedule: async (item) => {
+    const sendAt = timeOf(item, item.param('sendAt', ''));
+    // Without a time, the message would be sent now.
+    if (sendAt === undefined) throw item.error('"Send At" is required');
+    return send(item, 'send', { ...textFields(item), sendAt });
+  },
   ask: askInPlace,
   sendMedia,
-  sendLocation: (item) => {
+  sendLocation: async (item) => {
     const { name, address } = item.param<IDataObject>('options', {});
-    const place = { latitude: item.param<number>('latitude'), longitude: item.param<number>('longitude') };
-    return send(item, 'send-location', { ...envelope(item), ...place, name, address });
+    const place = {
+      latitude: item.number(item.param('latitude'), 'Latitude'),
+      longitude: item.number(item.param('longitude'), 'Longitude'),
+    };
+    return send(item, 'send-location', { ...envelope(item), ...place, name: textOf(name), address: textOf(address) });
   },
   sendContact: (item) =>
     send(item, 'send-contact', {
@@ -95,23 +111,27 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
       name: item.text('contactName'),
       phoneNumbers: item.list('phoneNumbers'),
     }),
-  sendPoll: (item) => {
+  sendPoll: async (item) => {
     const { maxSelections } = item.param<IDataObject>('options', {});
     const answers = { question: item.text('question'), options: item.list('answers') };
-    return send(item, 'send-poll', { ...envelope(item), ...answers, maxSelections });
+    return send(item, 'send-poll', {
+      ...envelope(item),
+      ...answers,
+      maxSelections: item.number(maxSelections, 'Max Selections'),
+    });
   },
   sendTemplate,
   react: (item) =>
     item.call({
       method: 'PUT',
       path: path`/messages/${item.required('messageId', 'Message ID')}/reaction`,
-      body: { emoji: item.param<string>('emoji', '').trim() },
+      body: { emoji: item.text('emoji') ?? '' },
     }),
-  edit: (item) =>
+  edit: async (item) =>
     item.call({
       method: 'PATCH',
       path: path`/messages/${item.required('messageId', 'Message ID')}`,
-      body: { message: item.param<string>('message') },
+      body: { message: item.message() },
     }),
   delete: (item) =>
     item.call({

@@ -56,6 +56,6 @@ export const sessionOperations: Readonly<Record<string, Operation>> = {
       itemIndex,
     });
     const binary = await execution.helpers.prepareBinaryData(Buffer.from(body), 'qr.png', 'image/png');
-    return { json: qr, binary: { [item.param<string>('binaryProperty', 'data')]: binary } };
+    return { json: qr, binary: { [item.text('binaryProperty') ?? 'data']: binary } };
   },
 };

@@ -130,32 +130,36 @@ export const webhookOperations: Readonly<Record<string, Operation>> = {
       method: 'POST',
       path: path`/webhooks/endpoints/${item.required('webhookId', 'Webhook')}/circuit-breaker/reset`,
     }),
-  replay: (item) => {
+  replay: async (item) => {
     const { deliveryIds, events, states, perSecond, afterTime, beforeTime } = item.param<IDataObject>('options', {});
+    const dryRun = item.boolean(item.param('dryRun', false), 'Dry Run');
+    // An expression without a result must not replay what it was meant to exclude.
+    if (dryRun === undefined) throw item.error('"Dry Run" must be true or false');
+    if (deliveryIds !== undefined && entriesOf(deliveryIds).length === 0) throw item.error('"Delivery IDs" is empty');
     return item.call({
       method: 'POST',
       path: '/webhooks/replay',
       body: present({
         webhookId: item.required('webhookId', 'Webhook'),
-        dryRun: item.param<boolean>('dryRun', false),
+        dryRun,
         deliveryIds: entriesOf(deliveryIds),
         events: entriesOf(events),
-        states,
-        perSecond,
+        states: entriesOf(states),
+        perSecond: item.number(perSecond, 'Per Second'),
         afterTime: timeOf(item, afterTime),
         // The server wants both ends of a period.
-        beforeTime: timeOf(item, beforeTime) ?? (afterTime === undefined ? undefined : new Date().toISOString()),
+        beforeTime: timeOf(item, beforeTime) ?? (timeOf(item, afterTime) && new Date().toISOString()),
       }),
     });
   },
-  getDeliveries: (item) => {
+  getDeliveries: async (item) => {
     const { events, states, afterTime, beforeTime } = item.param<IDataObject>('filters', {});
     return item.listAll(
       '/webhooks/deliveries',
       present({
         webhookId: item.required('webhookId', 'Webhook'),
         events: entriesOf(events),
-        states,
+        states: entriesOf(states),
         afterTime: timeOf(item, afterTime),
         beforeTime: timeOf(item, beforeTime),
       }),

@@ -7,6 +7,7 @@ import {
   NodeOperationError,
 } from 'n8n-workflow';
 import { type ApiRequest, callApi, listAll } from './transport.ts';
+import { booleanOf, numberOf, textOf } from './values.ts';
 
 /** One run of an operation for one item: its parameters, and calls of the API on its behalf. */
 export class ItemCall {
@@ -25,14 +26,37 @@ export class ItemCall {
 
   /** Returns the trimmed text of a parameter, or undefined if it is empty. */
   text(name: string): string | undefined {
-    const text = String(this.param<unknown>(name, '') ?? '').trim();
+    const text = textOf(this.param<unknown>(name, '')).trim();
     return text === '' ? undefined : text;
+  }
+
+  /** Returns the text of a message as it was entered. @throws {NodeOperationError} if it is empty */
+  message(): string {
+    const text = textOf(this.param<unknown>('message', ''));
+    if (text === '') throw this.error('"Text" is required');
+    return text;
+  }
+
+  /** Returns a boolean, or undefined for an empty value. @throws {NodeOperationError} for anything else */
+  boolean(value: unknown, label: string): boolean | undefined {
+    const boolean = booleanOf(value);
+    if (boolean === null) throw this.error(`"${label}" must be true or false`);
+    return boolean;
+  }
+
+  /** Returns a number, or undefined for an empty value. @throws {NodeOperationError} for anything else */
+  number(value: unknown, label: string): number | undefined {
+    const number = numberOf(value);
+    if (number === null) throw this.error(`"${label}" must be a number`);
+    return number;
   }
 
   /** Returns the value of a resource locator, or undefined if none is chosen. */
   locator(name: string): string | undefined {
-    const chosen = this.param<INodeParameterResourceLocator | string>(name, '');
-    const value = String((typeof chosen === 'object' ? chosen?.value : chosen) ?? '').trim();
+    const chosen = this.param<INodeParameterResourceLocator | string | null>(name, '');
+    const value = textOf(
+      typeof chosen === 'object' && chosen !== null && 'value' in chosen ? chosen.value : chosen,
+    ).trim();
     return value === '' ? undefined : value;
   }
 
@@ -58,8 +82,8 @@ export class ItemCall {
   }
 
   listAll(path: string, query: IDataObject): Promise<IDataObject[]> {
-    const isUnlimited = this.param<boolean>('returnAll', false);
-    const limit = isUnlimited ? MAX_ENTRIES : this.param<number>('limit', 50);
+    const isUnlimited = this.boolean(this.param('returnAll', false), 'Return All') ?? false;
+    const limit = isUnlimited ? MAX_ENTRIES : (this.number(this.param('limit', 50), 'Limit') ?? 50);
     return listAll(this.execution, path, query, limit, this.itemIndex).then((entries) => {
       if (isUnlimited && entries.length === MAX_ENTRIES) {
         throw this.error(`The list has more than ${MAX_ENTRIES} entries. Narrow it with filters, or set a limit.`);
@@ -93,15 +117,16 @@ export class ItemCall {
 const MAX_ENTRIES = 10_000;
 
 export function entriesOf(value: unknown): string[] {
-  const entries = Array.isArray(value) ? value : String(value ?? '').split(/[,\n]/);
-  return entries.map((entry) => String(entry).trim()).filter((entry) => entry !== '');
+  const entries = Array.isArray(value) ? value : textOf(value).split(/[,\n]/);
+  return entries.map((entry) => textOf(entry).trim()).filter((entry) => entry !== '');
 }
 
 /** Drops fields without a value, which the API would reject. */
 export function present(fields: IDataObject): IDataObject {
   return Object.fromEntries(
     Object.entries(fields).filter(
-      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+      ([, value]) =>
+        value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
     ),
   );
 }

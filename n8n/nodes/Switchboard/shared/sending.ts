@@ -1,12 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 import { entriesOf, type ItemCall, present } from './itemCall.ts';
 import { withOffset } from './times.ts';
+import { textOf, timeTextOf } from './values.ts';
 
 /* Common parts of all messages. */
 
 /** Returns a time of a parameter in the form of the API. */
 export function timeOf(item: ItemCall, value: unknown): string | undefined {
-  const text = String(value ?? '').trim();
+  const text = timeTextOf(value);
   return text === '' ? undefined : withOffset(text, item.execution.getTimezone());
 }
 
@@ -16,10 +17,10 @@ export function envelope(item: ItemCall): IDataObject {
   return {
     ...item.session,
     to: item.required('to', 'To'),
-    replyTo,
+    replyTo: textOf(replyTo).trim(),
     sendAt: timeOf(item, sendAt),
     mentions: entriesOf(mentions),
-    ...(mentionAll === true && { mentionAll }),
+    mentionAll: item.boolean(mentionAll, 'Mention All') || undefined,
   };
 }
 
@@ -34,7 +35,7 @@ export function textFields(item: ItemCall): IDataObject {
   const { linkPreview } = item.param<IDataObject>('options', {});
   return {
     ...envelope(item),
-    message: item.param<string>('message'),
-    ...(linkPreview !== undefined && { linkPreview }),
+    message: item.message(),
+    linkPreview: item.boolean(linkPreview, 'Link Preview'),
   };
 }
