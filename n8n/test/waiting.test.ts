@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -88,17 +88,11 @@ describe('sending and waiting for the answer in n8n', () => {
     const { credential, simulate } = scene();
     const friend = newNumber();
     // Answers as soon as the node wants to create the webhook.
-    const proxy = createServer(async (request, response) => {
-      if (request.method === 'POST' && request.url?.endsWith('/webhooks/endpoints')) {
-        await simulate({ action: 'incoming', from: friend, message: 'Quick' });
-      }
-      const answer = await fetch(new URL(request.url ?? '', credential.baseUrl), {
-        method: request.method ?? 'GET',
-        headers: { authorization: `Bearer ${credential.apiKey}`, 'content-type': 'application/json' },
-        ...(request.method === 'POST' && { body: await text(request) }),
-      });
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    }).listen(0, '127.0.0.1');
+    const proxy = startProxy(async (request) => {
+      if (!isCreation(request)) return undefined;
+      await simulate({ action: 'incoming', from: friend, message: 'Quick' });
+      return undefined;
+    });
     try {
       await once(proxy, 'listening');
       const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
@@ -134,20 +128,59 @@ describe('sending and waiting for the answer in n8n', () => {
     await call('DELETE', `/webhooks/endpoints/${webhookId}`);
   });
 
-  it('removes webhooks of answers that never came', async () => {
+  it('finds an answer that came between a failed try and the next one', async () => {
+    const { credential, simulate } = scene();
+    for (const waitMode of ['suspend', 'inPlace']) {
+      const friend = newNumber();
+      let isFailing = true;
+      const proxy = startProxy(async (request) => {
+        const isFollowing = request.url?.includes('/events?') === true && !request.url.includes('afterCursor=now');
+        return isFailing && (isCreation(request) || isFollowing) ? 400 : undefined;
+      });
+      try {
+        await once(proxy, 'listening');
+        const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+        const parameters = { resource: 'message', operation: 'ask', to: chosen(friend), message: 'Ready?', waitMode };
+        const stored = {};
+        const options: RunOptions = {
+          ...fresh(),
+          stored,
+          onWait: () => assert.fail('the execution waits'),
+          resumeUrl: 'http://127.0.0.1:1/webhook-waiting/4711?signature=token',
+        };
+        const tryOnce = () => execute(switchboard, { ...credential, baseUrl }, parameters, options);
+        await assert.rejects(tryOnce(), { name: 'NodeApiError' });
+        await simulate({ action: 'incoming', from: friend, message: 'In between' });
+        isFailing = false;
+        const [item] = await tryOnce();
+        assert.deepEqual([item?.json['message'], stored], ['In between', {}]);
+        assert.deepEqual(await endpoints(), []);
+        const { body } = await scene().call('GET', `/messages?chatId=${friend}&direction=outgoing`);
+        assert.equal(body.data.length, 1, 'the question was sent once');
+      } finally {
+        proxy.closeAllConnections();
+        proxy.close();
+      }
+    }
+  });
+
+  it('lets the webhook expire an hour after the wait, and refuses a wait of more than a year', async () => {
     const { call } = scene();
-    await call('POST', '/webhooks/endpoints', {
-      webhookUrl: 'http://127.0.0.1:1/webhook-waiting/1/answer',
-      events: ['message.incoming'],
-      metadata: { n8n: 'answer', until: '2026-01-01T00:00:00.000Z', executionId: '1' },
-    });
-    await ask(newNumber(), {}, { ...fresh(), resumeUrl: 'http://127.0.0.1:1/webhook-waiting/4711?signature=token' });
-    const left = await endpoints();
-    assert.deepEqual(
-      left.map(({ metadata }: { metadata: { executionId: string } }) => metadata.executionId),
-      ['4711'],
-    );
-    await call('DELETE', `/webhooks/endpoints/${left[0].webhookId}`);
+    const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+    let until = 0;
+    const onWait = (time: Date) => {
+      until = time.getTime();
+    };
+    await ask(newNumber(), { waitLimit: '30', waitUnit: 'minutes' }, { ...fresh(), resumeUrl, onWait });
+    const [{ webhookId, expiresAt }] = await endpoints();
+    assert.equal(Date.parse(expiresAt) - until, 3_600_000);
+    await call('DELETE', `/webhooks/endpoints/${webhookId}`);
+    for (const waitLimit of [366, 0, 'soon'])
+      await assert.rejects(
+        ask(newNumber(), { waitLimit, waitUnit: 'days' }, { ...fresh(), resumeUrl }),
+        /"Limit" must be/,
+      );
+    assert.deepEqual(await endpoints(), []);
   });
 
   it('suspends for one item only', async () => {
@@ -158,6 +191,29 @@ describe('sending and waiting for the answer in n8n', () => {
     );
     assert.deepEqual(await endpoints(), []);
   });
+
+  const isCreation = (request: IncomingMessage) =>
+    request.method === 'POST' && request.url?.endsWith('/webhooks/endpoints') === true;
+
+  /** Starts a proxy to the server. @param before runs before each request, and returns a status to respond with */
+  function startProxy(before: (request: IncomingMessage) => Promise<number | undefined>) {
+    const { baseUrl, apiKey } = scene().credential;
+    return createServer(async (request, response) => {
+      const status = await before(request);
+      if (status !== undefined) return void response.writeHead(status).end('{}');
+      const key = request.headers['idempotency-key'];
+      const answer = await fetch(new URL(request.url ?? '', baseUrl), {
+        method: request.method ?? 'GET',
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(typeof key === 'string' && { 'idempotency-key': key }),
+        },
+        ...(request.method === 'POST' && { body: await text(request) }),
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    }).listen(0, '127.0.0.1');
+  }
 
   /** Resolves once a message to this number was sent. */
   async function sent(to: string): Promise<void> {

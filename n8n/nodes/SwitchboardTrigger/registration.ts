@@ -7,8 +7,9 @@ import {
   NodeApiError,
 } from 'n8n-workflow';
 import { entriesOf, present } from '../Switchboard/shared/itemCall.ts';
-import { metadataOf, removeWebhook, sweep } from '../Switchboard/shared/ownWebhooks.ts';
+import { listOwn, metadataOf, removeWebhook } from '../Switchboard/shared/ownWebhooks.ts';
 import { callApi, codeOf, path } from '../Switchboard/shared/transport.ts';
+import { booleanOf } from '../Switchboard/shared/values.ts';
 
 /*
  * The webhook of a trigger. n8n has two addresses for it: the production one while the workflow is published, and the
@@ -51,7 +52,7 @@ export async function isRegistered(hook: IHookFunctions): Promise<boolean> {
 
 export async function register(hook: IHookFunctions): Promise<void> {
   const webhookUrl = urlOf(hook);
-  const own = await sweep(hook);
+  const own = await listOwn(hook);
   // Left by n8n when it crashed, or when Switchboard was not reachable.
   for (const left of own.filter((webhook) => webhook.webhookUrl === webhookUrl))
     await removeWebhook(hook, left.webhookId);
@@ -105,8 +106,8 @@ function endpointOf(hook: IHookFunctions): IDataObject {
   const filters = present({
     chats: entriesOf(settings['chats']),
     ignoredChats: entriesOf(settings['ignoredChats']),
-    chatTypes: settings['chatTypes'],
-    messageTypes: settings['messageTypes'],
+    chatTypes: entriesOf(settings['chatTypes']),
+    messageTypes: entriesOf(settings['messageTypes']),
     fromMe: FROM[String(settings['from'] ?? 'all')],
   });
   const isTest = addressOf(hook) === 'test';
@@ -116,10 +117,11 @@ function endpointOf(hook: IHookFunctions): IDataObject {
     events: entriesOf(hook.getNodeParameter('events', [])),
     sessionIds: sessionIds.length > 0 ? sessionIds : null,
     filters: Object.keys(filters).length > 0 ? filters : null,
-    ordering: settings['strictOrder'] === true ? 'strict' : 'best_effort',
-    include: settings['include'] ?? null,
+    ordering: booleanOf(settings['strictOrder']) === true ? 'strict' : 'best_effort',
+    include: settings['include'] === undefined ? null : entriesOf(settings['include']),
     description: `n8n: ${name ?? 'workflow'}${isTest ? ' (test)' : ''}`.slice(0, 500),
-    metadata: metadataOf(isTest ? 'test' : 'production', isTest ? Date.now() + TEST_MS : undefined, more),
+    metadata: metadataOf(isTest ? 'test' : 'production', more),
+    ...(isTest && { expiresAt: new Date(Date.now() + TEST_MS).toISOString() }),
   };
 }
 

@@ -3,7 +3,8 @@ import { type Caller, callApi, codeOf, listAll, path } from './transport.ts';
 
 /*
  * The webhooks that the nodes of this package create at Switchboard. Their metadata has the purpose, so that a later
- * run can recognize one that n8n could not remove, because it crashed or Switchboard was not reachable.
+ * run can recognize one that n8n could not remove, because it crashed or Switchboard was not reachable. Those for a
+ * limited time expire.
  */
 
 export type Purpose = 'production' | 'test' | 'answer';
@@ -13,23 +14,19 @@ export interface OwnWebhook {
   readonly webhookUrl: string;
   readonly purpose: Purpose;
   readonly executionId: string | undefined;
-  /** End of its use, in milliseconds; undefined if it has none. */
-  readonly until: number | undefined;
 }
 
 /** An account has at most 100. */
 const MAX_WEBHOOKS = 200;
-/** Leaves a webhook to the run that is about to remove it. */
-const GRACE_MS = 5 * 60_000;
 
-export function metadataOf(purpose: Purpose, until: number | undefined, more: IDataObject): IDataObject {
-  return { n8n: purpose, ...(until !== undefined && { until: new Date(until).toISOString() }), ...more };
+export function metadataOf(purpose: Purpose, more: IDataObject): IDataObject {
+  return { n8n: purpose, ...more };
 }
 
 export async function listOwn(caller: Caller): Promise<OwnWebhook[]> {
   const entries = await listAll(caller, '/webhooks/endpoints', {}, MAX_WEBHOOKS);
   return entries.flatMap(({ webhookId, webhookUrl, metadata }) => {
-    const { n8n, until, executionId } = (metadata ?? {}) as IDataObject;
+    const { n8n, executionId } = (metadata ?? {}) as IDataObject;
     if (n8n !== 'production' && n8n !== 'test' && n8n !== 'answer') return [];
     return [
       {
@@ -37,7 +34,6 @@ export async function listOwn(caller: Caller): Promise<OwnWebhook[]> {
         webhookUrl: String(webhookUrl),
         purpose: n8n,
         executionId: typeof executionId === 'string' ? executionId : undefined,
-        until: typeof until === 'string' ? Date.parse(until) : undefined,
       },
     ];
   });
@@ -50,12 +46,4 @@ export async function removeWebhook(caller: Caller, webhookId: string): Promise<
   } catch (error) {
     if (codeOf(error) !== 'not_found') throw new NodeApiError(caller.getNode(), error as JsonObject);
   }
-}
-
-/** Removes webhooks whose time has passed. @returns the others */
-export async function sweep(caller: Caller, now = Date.now()): Promise<OwnWebhook[]> {
-  const own = await listOwn(caller);
-  const isStale = ({ until }: OwnWebhook) => until !== undefined && until + GRACE_MS < now;
-  for (const { webhookId } of own.filter(isStale)) await removeWebhook(caller, webhookId);
-  return own.filter((webhook) => !isStale(webhook));
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IDataObject, IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import type { ItemCall, Output } from './itemCall.ts';
-import { listOwn, metadataOf, removeWebhook, sweep } from './ownWebhooks.ts';
+import { type ItemCall, type Output, present } from './itemCall.ts';
+import { listOwn, metadataOf, removeWebhook } from './ownWebhooks.ts';
 import { send, textFields } from './sending.ts';
 import { receive } from './signature.ts';
 import { type Caller, CREDENTIAL, callApi } from './transport.ts';
@@ -12,6 +12,10 @@ import { type Caller, CREDENTIAL, callApi } from './transport.ts';
  * because they read the log from a cursor that is older than the message.
  */
 
+/** The server accepts webhooks of 366 days. */
+const MAX_WAIT_MS = 365 * 86_400_000;
+/** Time that an answer's webhook outlives the wait, for clocks that differ. n8n runs no code of the node when the time ends. */
+const RESERVE_MS = 3_600_000;
 const UNITS_MS: Readonly<Record<string, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
 const MAX_IN_PLACE_MS = 10 * 60_000;
 const LONGEST_POLL_SECONDS = 25;
@@ -47,19 +51,23 @@ function retriesWithin(waitMs: number): number[] {
 }
 
 function limitMs(item: ItemCall): number {
-  return item.param<number>('waitLimit', 1) * (UNITS_MS[item.param<string>('waitUnit', 'hours')] ?? 0);
+  const limit = item.number(item.param('waitLimit', 1), 'Limit') ?? 0;
+  if (limit <= 0) throw item.error('"Limit" must be a positive number');
+  const waitMs = limit * (UNITS_MS[item.param<string>('waitUnit', 'hours')] ?? 0);
+  if (waitMs > MAX_WAIT_MS) throw item.error('"Limit" must be at most 365 days');
+  return waitMs;
 }
 
 /** Sends the message and follows the log until the answer arrives. */
 export async function askInPlace(item: ItemCall): Promise<Output> {
   const deadline = Date.now() + Math.min(limitMs(item), MAX_IN_PLACE_MS);
-  const log = new AnswerLog(item, await AnswerLog.newest(item));
-  const question = await send(item, 'send', textFields(item));
+  const { question, log } = await ask(item);
   for (;;) {
     const secondsLeft = Math.ceil((deadline - Date.now()) / 1000);
     const answer = await log.find(question, Math.max(0, Math.min(secondsLeft, LONGEST_POLL_SECONDS)));
-    if (answer !== undefined) return answered(answer);
-    if (secondsLeft <= 0) return { answered: false, question };
+    if (answer === undefined && secondsLeft > 0) continue;
+    log.end();
+    return answer === undefined ? { answered: false, question } : answered(answer);
   }
 }
 
@@ -72,9 +80,7 @@ export async function askAndSuspend(item: ItemCall): Promise<Output | undefined>
   const until = Date.now() + limitMs(item);
   const resumeUrl = new URL(String(execution.evaluateExpression('{{ $execution.resumeUrl }}', item.itemIndex)));
   resumeUrl.pathname += `/${SUFFIX}`;
-  await sweep(execution);
-  const log = new AnswerLog(item, await AnswerLog.newest(item));
-  const question = await send(item, 'send', textFields(item));
+  const { question, log } = await ask(item);
   const executionId = execution.getExecutionId();
   const endpoint = {
     webhookUrl: resumeUrl.href,
@@ -84,7 +90,8 @@ export async function askAndSuspend(item: ItemCall): Promise<Output | undefined>
     filters: { chats: [question['chatId']], fromMe: false },
     retrySeconds: retriesWithin(until - Date.now()),
     description: `n8n: answer for execution ${executionId}`,
-    metadata: metadataOf('answer', until, { executionId, workflowId: String(execution.getWorkflow().id) }),
+    metadata: metadataOf('answer', { executionId, workflowId: String(execution.getWorkflow().id) }),
+    expiresAt: new Date(until + RESERVE_MS).toISOString(),
   };
   const { webhookId } = await item.call({
     method: 'POST',
@@ -93,12 +100,20 @@ export async function askAndSuspend(item: ItemCall): Promise<Output | undefined>
     idempotencyKey: `${item.idempotencyKey('answer')}-${until}`,
   });
   const answer = await log.find(question, 0);
+  log.end();
   if (answer !== undefined) {
     await removeWebhook(execution, String(webhookId));
     return answered(answer);
   }
   await execution.putExecutionToWait(new Date(until));
   return undefined;
+}
+
+/** Sends the question. @returns it, and the log from before it was sent */
+async function ask(item: ItemCall): Promise<{ question: IDataObject; log: AnswerLog }> {
+  const fields = textFields(item);
+  const log = await AnswerLog.open(item, item.idempotencyKey(present(fields)));
+  return { question: await send(item, 'send', fields), log };
 }
 
 /** Continues a stored execution with the answer. */
@@ -137,21 +152,39 @@ interface LogPage {
   readonly nextCursor: string | null;
 }
 
-/** Reads the event log for the answer to a message. */
+/**
+ * Reads the event log for the answer to a message. The start is stored with the execution, because a node with "Retry On
+ * Fail" gets the message of the first try: the answer can have come since.
+ */
 class AnswerLog {
   readonly #item: ItemCall;
+  readonly #stored: IDataObject;
+  readonly #name: string;
   #cursor: string | null;
   #isSent = false;
 
-  constructor(item: ItemCall, cursor: string | null) {
+  private constructor(item: ItemCall, stored: IDataObject, name: string) {
     this.#item = item;
-    this.#cursor = cursor;
+    this.#stored = stored;
+    this.#name = name;
+    this.#cursor = stored[name] as string | null;
   }
 
-  /** Returns the cursor of the newest event; null if there has never been one. */
-  static async newest(item: ItemCall): Promise<string | null> {
-    const page = await callApi<LogPage>(item.execution, { path: '/events', query: { afterCursor: 'now', limit: 1 } });
-    return page.nextCursor;
+  /** Opens the log at its newest event, or where an earlier try with this idempotency key has opened it. */
+  static async open(item: ItemCall, key: string): Promise<AnswerLog> {
+    const stored = item.execution.getContext('node');
+    const name = `answersAfter ${key}`;
+    if (!(name in stored)) {
+      const page = await callApi<LogPage>(item.execution, { path: '/events', query: { afterCursor: 'now', limit: 1 } });
+      // Null if there has never been an event.
+      stored[name] = page.nextCursor;
+    }
+    return new AnswerLog(item, stored, name);
+  }
+
+  /** Forgets the start once no further try can follow. */
+  end(): void {
+    delete this.#stored[this.#name];
   }
 
   /** Returns the first message in the chat after the question, which arrives within this time. */
