@@ -120,6 +120,37 @@ it("a connector in any folder can import the server's errors, dynamically too", 
   assert.deepEqual([status, body.code, body.detail], [409, 'session_state', 'refused in words of its own']);
 });
 
+it('a network with buttons and without catalogs gets no products, in single and bulk sends', async (t) => {
+  const source = `
+    export const createConnector = () => ({
+      name: 'buttons',
+      options: { type: 'object', properties: {} },
+      messageTypes: ['interactive'],
+      capabilities: [],
+      async open(host) {
+        await host.onEvent({ type: 'connected', phoneNumber: '4930123456' });
+        return { send: async () => ({ timestamp: Date.now() }), async close() {}, async logout() {} };
+      },
+    });`;
+  const server = await startServer({ env: { CONNECTORS: newFile(t, source, 'buttons.js') } });
+  t.after(() => server.stop());
+  const { call } = await server.account();
+  const { sessionId } = (await call('POST', '/sessions', { connector: 'buttons' })).body;
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const to = '4917012345';
+  const contents: [content: object, statuses: readonly number[]][] = [
+    [{ message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes' }] }, [201, 202]],
+    [{ product: { catalogId: '7', retailerId: 'sencha-100' } }, [422, 422]],
+    [{ message: 'All', catalog: { retailerId: 'sencha-100' } }, [422, 422]],
+  ];
+  for (const [content, statuses] of contents) {
+    const single = await call('POST', '/messages/send-interactive', { to, ...content });
+    const bulk = await call('POST', '/messages/send-bulk', { to: [to], interactive: content });
+    assert.deepEqual([single.status, bulk.status], statuses, JSON.stringify([single.body, bulk.body]));
+    if (single.status === 422) assert.match(single.body.detail, /Send products of a catalog/);
+  }
+});
+
 it('a callback reaches only sessions of a network with callbacks', async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
