@@ -22,15 +22,14 @@ export class FakeCatalog {
    * "If none of the items matches a product from your product catalog, an error message is sent. Items without a match
    * are dropped": https://developers.facebook.com/documentation/business-messaging/whatsapp/catalogs/sell-products-and-services/share-products
    *
-   * Clients quote the error for an unknown product, and for products of a catalog that is not the connected one:
-   * "131009 | Parameter value is not valid | Products not found in FB Catalog". A hidden catalog gets 131009 too, as
-   * https://amitsolanki.com/writing/whatsapp-catalog-cart-field-guide/ reports. Nobody quotes its details, so the text is
-   * ours.
+   * Clients report 131009 with these details for an unknown product, for products of a catalog that is not connected, and
+   * with others for a number that hides its catalog: docs/portfolio/TECHNICAL_DEEP_DIVE.md of
+   * amitkssolanki/whatsapp-integration. It does not quote the details for a hidden catalog, so the text is ours.
    */
   requireProducts(retailerIds: readonly unknown[], catalogId: unknown = this.id): void {
-    if (!this.#isShown) invalid('the catalog is not enabled in the commerce settings of the number');
+    if (!this.#isShown) refuse('The catalog is disabled in the commerce settings of the number');
     if (catalogId !== this.id || !retailerIds.some((one) => this.#products.has(String(one))))
-      invalid('Products not found in FB Catalog');
+      refuse('Products not found in FB Catalog');
   }
 }
 
@@ -74,10 +73,10 @@ export function requireInteractive({ type, header, body, footer, action }: Anyth
       break;
     case 'catalog_message': {
       if (header !== undefined) invalid('header');
-      // The page about sharing products calls it optional. Clients report that Meta refuses the message without it, with
-      // these details: src/markdown/CATALOG_FIX.md of buildnweb-eng/WhatsApp-Automation.
+      // The page about sharing products calls it optional. Meta refuses the message without it:
+      // spec/fixtures/meta/v1/graph_error_131009.json of amitkssolanki/whatsapp-integration is its response.
       const { thumbnail_product_retailer_id: thumbnail } = action.parameters ?? {};
-      if (thumbnail === undefined) invalid("action['parameters'] cannot be empty");
+      if (thumbnail === undefined) refuse("action['parameters'] cannot be empty.");
       catalog.requireProducts([thumbnail]);
       break;
     }
@@ -109,6 +108,10 @@ function requireText(name: string, text: unknown, longest: number, isOptional = 
   if (typeof text !== 'string' || text === '' || text.length > longest) invalid(name);
 }
 
-function invalid(details: string): never {
-  throw new ApiError(400, 131_009, `Parameter value is not valid: ${details}`);
+function invalid(name: string): never {
+  refuse(`Parameter value is not valid: ${name}`);
+}
+
+function refuse(details: string): never {
+  throw new ApiError(400, 131_009, details);
 }
