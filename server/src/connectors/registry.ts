@@ -54,7 +54,7 @@ async function load(name: string, tools: ConnectorTools): Promise<Connector> {
   const loaded: Partial<ConnectorModule> = await import(specifierOf(name)).catch((cause: unknown) => {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
     const advice = isMissing ? '. Install the package, or write a path with ./ or / in front' : '';
-    throw new ConnectorError(`"${name}" cannot be loaded: ${messageOf(cause)}${advice}`, { cause });
+    throw new ConnectorError(`"${name}" cannot be loaded: ${thrownMessage(cause)}${advice}`, { cause });
   });
   if (typeof loaded.createConnector !== 'function')
     throw new ConnectorError(`"${name}" does not export a function createConnector`);
@@ -63,7 +63,7 @@ async function load(name: string, tools: ConnectorTools): Promise<Connector> {
   try {
     connector = await loaded.createConnector({ ...tools, log });
   } catch (cause) {
-    throw new ConnectorError(`"${name}" cannot be started: ${messageOf(cause)}`, { cause });
+    throw new ConnectorError(`"${name}" cannot be started: ${thrownMessage(cause)}`, { cause });
   }
   const problem = problemOf(connector);
   if (problem !== undefined) throw new ConnectorError(`"${name}" did not return a connector: ${problem}`);
@@ -74,10 +74,6 @@ async function load(name: string, tools: ConnectorTools): Promise<Connector> {
 /** Returns a package name unchanged, and a path as a URL relative to the working directory. */
 function specifierOf(name: string): string {
   return name.startsWith('.') || isAbsolute(name) ? pathToFileURL(resolve(name)).href : name;
-}
-
-function messageOf(cause: unknown): string {
-  return thrownMessage(cause);
 }
 
 function problemOf(made: unknown): string | undefined {
