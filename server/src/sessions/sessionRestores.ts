@@ -12,7 +12,7 @@ const EARLIER_WORK_RETRY_MS = 30_000;
 
 interface Options extends Omit<HostOptions, 'media' | 'publicUrl' | 'scopeOf'> {
   readonly deletions: Deletions;
-  /** Serializes the changes of a session's connection. */
+  /** Serializes connection changes of a session. */
   readonly turns: KeyedQueue;
   readonly open: (row: SessionTable, isReturning: boolean) => Promise<void>;
 }

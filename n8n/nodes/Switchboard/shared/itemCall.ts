@@ -30,7 +30,7 @@ export class ItemCall {
     return text === '' ? undefined : text;
   }
 
-  /** Returns the text of a message as it was entered. @throws {NodeOperationError} if it is empty */
+  /** Returns the message text as it was entered. @throws {NodeOperationError} if it is empty */
   message(): string {
     const text = textOf(this.param<unknown>('message', ''));
     if (text === '') throw this.error('"Text" is required');
