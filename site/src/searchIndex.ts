@@ -17,6 +17,19 @@ const STOP_WORDS = new Set(
 /** Each line has words for the same thing. A reader who types one finds the others, at a lower score. */
 const SYNONYMS = [
   'image picture photo',
+  'transcribe transcription speech',
+  'tenant customer account',
+  'instance session',
+  'story status',
+  'ignore exclude filter',
+  'avatar profile',
+  'kick remove',
+  'member participant',
+  'newsletter channel',
+  'button interactive',
+  'quote reply',
+  'pdf document',
+  'swagger openapi',
   'voice audio sound recording',
   'note message',
   'message text',
@@ -134,6 +147,10 @@ function shareOf({ queryTerms }: Result, words: readonly string[]): number {
   return found.length / words.length;
 }
 
+/**
+ * Lowers the score of every further section of a page, and sorts again. Otherwise, the first results would be sections
+ * of one long page, without others that answer the question.
+ */
 function spread(results: readonly Found[]): readonly Found[] {
   const seen = new Map<string, number>();
   return results

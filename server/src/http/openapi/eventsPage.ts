@@ -5,7 +5,7 @@ import { exampleEvent } from '../../events/samples.ts';
 
 const head = `# Events
 
-<!-- keywords: event types, payload, delivery receipt, read receipt, delivered, status change, fields, example, json -->
+<!-- keywords: event types, payload, delivery receipt, read receipt, delivered, status change, fields, example, json, webhook events, list of events -->
 
 <!-- Generated from the table of events by \`npm run openapi\`. Do not edit. -->
 
