@@ -76,7 +76,7 @@ export async function openShop(call: Call, orders: Receiver, stock: Receiver, cl
   await say('That is all, thank you');
   await askToSend(call, sessionId);
   clock.goTo(0);
-  const failed = await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending&limit=200`);
+  const failed = await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=pending&limit=200`);
   return { sessionId, chatId: ADA, groupId, webhookId, failedDeliveryId: failed.body.data.at(-1).deliveryId };
 }
 
@@ -87,7 +87,7 @@ function answerSlowly({ id }: Received, response: ServerResponse): void {
 
 function allDelivered(call: Call): Promise<unknown> {
   return eventually(
-    () => call('GET', '/webhooks/deliveries?state=pending&limit=1'),
+    () => call('GET', '/webhooks/deliveries?states=pending&limit=1'),
     ({ body }) => body.data.length === 0,
   );
 }
