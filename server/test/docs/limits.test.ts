@@ -66,7 +66,7 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   ],
   'recipients of a preflight': [field('/messages/preflight', 'to', 'maxItems')],
   'participants of a new group': [field('/groups', 'phoneNumbers', 'maxItems')],
-  'days that a message can be scheduled ahead': [constant('operations/messages/send.ts', 'MAX_DAYS_AHEAD')],
+  'days that a message can be scheduled ahead': [constant('operations/shared/futureTime.ts', 'MAX_DAYS_AHEAD')],
   'entries of a page': [parameter('/messages', 'limit', 'maximum')],
   'seconds that `wait` holds a request': [parameter('/events', 'wait', 'maximum')],
 
