@@ -68,6 +68,7 @@ export async function decide(
   { account_id: accountId, message_id: messageId }: Pick<MessageRow, 'account_id' | 'message_id'>,
   decision: ApprovalDecision,
   requireRoom: (tx: Tx) => Promise<void> = async () => {},
+  triesLeft = 1,
 ): Promise<MessageRow | undefined> {
   const before = await findMessage(tx, accountId, messageId);
   const pending = before && approvalOf(before);
@@ -82,9 +83,12 @@ export async function decide(
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .where('status', '=', 'pending_approval')
+    .where('scheduled_at', before.scheduled_at === null ? 'is' : '=', before.scheduled_at)
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) return undefined; // another node was faster
+  // Another node was faster: it has decided, or paused the batch of the message. The second try finds out which.
+  if (row === undefined)
+    return triesLeft > 0 ? decide(options, tx, before, decision, requireRoom, triesLeft - 1) : undefined;
   if (row.body !== before.body || row.content !== before.content) {
     await dropWords(tx, [row.seq]);
     tx.writeLater(indexWords, { seq: row.seq, accountId, text: searchText(row.body, contentOf(row)) });

@@ -1,4 +1,4 @@
-import { sql, type UpdateObject } from 'kysely';
+import { sql } from 'kysely';
 import { isoTime } from '../../clock.ts';
 import type { Connection } from '../../connectors/contract/connection.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
@@ -6,7 +6,7 @@ import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { batch, query, unindexed } from '../../db/query.ts';
-import type { MessageRow, Schema } from '../../db/schema.ts';
+import type { MessageRow } from '../../db/schema.ts';
 import type { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import { groupIdOf } from '../groupStore.ts';
@@ -65,8 +65,6 @@ const reportedColumns = [
   'failed_at',
   'pricing',
 ] as const;
-
-type MessageChange = UpdateObject<Schema, 'messages'>;
 
 type ReportedRow = Pick<MessageRow, (typeof reportedColumns)[number]>;
 
@@ -147,11 +145,15 @@ export class OutgoingProgress {
     if (row !== undefined) emitFailed(this.#options, tx, row);
   }
 
-  /** Queues a message whose time has come. Returns whether it was still scheduled. */
+  /** Queues a message whose time has come. Returns whether it was still scheduled for that time. */
   async queue(tx: Tx, row: MessageRow): Promise<boolean> {
     const timestamp = this.#options.clock.now();
-    if (!(await changeWaiting(tx, row, 'scheduled', { status: 'queued', timestamp, turn: nextTurn(row) })))
-      return false;
+    const { numUpdatedRows } = await waitingMessage(tx, row, 'scheduled')
+      .set({ status: 'queued', timestamp, turn: nextTurn(row) })
+      // A pause of its batch since the row was read has moved it.
+      .where('scheduled_at', '=', row.scheduled_at)
+      .executeTakeFirst();
+    if (numUpdatedRows !== 1n) return false;
     await touchChat(tx, row, timestamp);
     this.#options.emit(tx, {
       ...emissionOf(row),
@@ -165,7 +167,8 @@ export class OutgoingProgress {
   async cancel(tx: Tx, row: MessageRow, from: 'scheduled' | 'queued' = 'scheduled'): Promise<boolean> {
     const failed_at = this.#options.clock.now();
     const failed = { status: 'failed', error: CANCELLED, failed_at } as const;
-    const isCancelled = await changeWaiting(tx, row, from, failed);
+    const { numUpdatedRows } = await waitingMessage(tx, row, from).set(failed).executeTakeFirst();
+    const isCancelled = numUpdatedRows === 1n;
     if (isCancelled) emitFailed(this.#options, tx, { ...row, ...failed });
     return isCancelled;
   }
@@ -281,20 +284,12 @@ export function statusOf(row: SentMessage, status: MessageRow['status'], timesta
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
 }
 
-async function changeWaiting(
-  { kysely }: Tx,
-  row: MessageRow,
-  from: 'scheduled' | 'queued',
-  values: MessageChange,
-): Promise<boolean> {
-  const { numUpdatedRows } = await kysely
+function waitingMessage({ kysely }: Tx, row: MessageRow, from: 'scheduled' | 'queued') {
+  return kysely
     .updateTable('messages')
-    .set(values)
     .where('account_id', '=', row.account_id)
     .where('message_id', '=', row.message_id)
-    .where('status', '=', from)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+    .where('status', '=', from);
 }
 
 /** Message ids are not secret on the network: without this, anyone could report that a message was read. */
