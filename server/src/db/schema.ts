@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { BatchStatus } from '../events/batchEvents.ts';
+import type { BatchStatus, PREPARING } from '../events/batchEvents.ts';
 import type { EventKind } from '../events/events.ts';
 import type { MessageType } from '../events/networkTypes.ts';
 
@@ -510,7 +510,7 @@ export interface Schema {
     account_id: string;
     batch_id: string;
     session_id: string;
-    status: BatchStatus;
+    status: BatchStatus | typeof PREPARING;
     /** Type of its messages. */
     type: MessageType;
     /** Number of messages. */
@@ -522,7 +522,7 @@ export interface Schema {
     interval_ms: number;
     /** Time of its last message. */
     ends_at: number;
-    /** When `BatchWatch` looks at it next; null once it is paused or has ended. */
+    /** When `BatchWatch` looks at it next, and the end of a pause; null once it has ended. */
     check_at: number | null;
     /** API key that made it; null for a login. */
     key_id: string | null;

@@ -6,6 +6,8 @@ import { SessionId, Test } from './parts.ts';
 
 export const batchStatuses = ['running', 'paused', 'cancelling', 'cancelled', 'completed'] as const;
 export type BatchStatus = (typeof batchStatuses)[number];
+/** Status of a batch while its messages are being stored. No event reports it. */
+export const PREPARING = 'preparing';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

@@ -12,6 +12,7 @@ import { historyReports } from './history/historyInbox.ts';
 import { Identities } from './identities/identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { type ApprovalDecision, decide, emitApproval } from './messages/approval.ts';
+import { batchOfMessage, checkBatchNow } from './messages/batchChecks.ts';
 import { applyEarlyChanges } from './messages/earlyChanges.ts';
 import { messageReports } from './messages/messageInbox.ts';
 import { type Accepted, type Acknowledged, OutgoingProgress, type SentMessage } from './messages/outgoingProgress.ts';
@@ -89,6 +90,13 @@ export function createInbox({
     await applyEarlyChanges(options, tx, lists.flat().flatMap(namedByNetwork));
     return lists.map(() => undefined);
   };
+  /** In another transaction: a batch is locked before its messages wherever both change. */
+  const checkBatch = async ({ account_id, message_id }: Pick<MessageRow, 'account_id' | 'message_id'>) => {
+    const batchId = batchOfMessage(message_id);
+    if (batchId === undefined) return;
+    const check = { account_id, batchId, now: options.clock.now() };
+    await database.commit((tx) => checkBatchNow.run(tx, check)).catch(() => {}); // it is checked later anyway
+  };
   return {
     async take(session, report, file) {
       const event = withTextLimits(report);
@@ -113,17 +121,28 @@ export function createInbox({
     },
     refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
     queue: (message) => database.commit((tx) => outgoing.queue(tx, message), message.session_id),
-    cancel: (message) =>
-      database.commit(
+    async cancel(message) {
+      const isCancelled = await database.commit(
         async (tx) =>
           (await outgoing.cancel(tx, message)) ||
           (await decide(options, tx, message, { outcome: 'withdrawn' })) !== undefined,
         message.session_id,
-      ),
-    cancelQueued: (message) => database.commit((tx) => outgoing.cancel(tx, message, 'queued'), message.session_id),
+      );
+      if (isCancelled) await checkBatch(message);
+      return isCancelled;
+    },
+    async cancelQueued(message) {
+      const isCancelled = await database.commit((tx) => outgoing.cancel(tx, message, 'queued'), message.session_id);
+      if (isCancelled) await checkBatch(message);
+      return isCancelled;
+    },
     emitApproval: (tx, message) => emitApproval(options, tx, message),
-    decide: (message, decision, requireRoom) =>
-      database.commit((tx) => decide(options, tx, message, decision, requireRoom), message.session_id),
+    async decide(message, decision, requireRoom) {
+      const work = (tx: Tx) => decide(options, tx, message, decision, requireRoom);
+      const row = await database.commit(work, message.session_id);
+      if (row?.status === 'failed') await checkBatch(row);
+      return row;
+    },
     end: (session, status, reason) =>
       database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
     note: (session, status, reason) =>

@@ -54,6 +54,10 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'mentions in a message': [field('/messages/send', 'mentions', 'maxItems')],
   'numbers on a contact card': [field('/messages/send-contact', 'phoneNumbers', 'maxItems')],
   'recipients of a bulk request': [field('/messages/send-bulk', 'to', 'maxItems')],
+  'messages of a bulk request, each file of an album counted': [
+    constant('operations/bulk/sendBulk.ts', 'MAX_MESSAGES'),
+  ],
+  'pause of a bulk send': [constant('operations/bulk/batches.ts', 'PAUSE_DAYS')],
   'placeholders per recipient of a bulk request': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUES')],
   'value of a placeholder': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUE_LENGTH')],
   'name of a placeholder': [described('/messages/send-bulk', 'values', /up to (\d+) letters/)],

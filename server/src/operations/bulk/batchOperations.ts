@@ -4,27 +4,29 @@ import { scopeOf } from '../../auth/keyScope.ts';
 import { isoTime } from '../../clock.ts';
 import type { BatchTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
-import { BatchCounts, batchStatuses } from '../../events/batchEvents.ts';
+import { BatchCounts, batchStatuses, PREPARING } from '../../events/batchEvents.ts';
 import { integer, named, oneOf, optional, orNull, string, time } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
 import { isOfSessions, ListedSessionId, listedSessions, SessionId } from '../shared/sessionFields.ts';
-import { cancelBatch, countsOf, findBatch, pauseBatch, resumeBatch } from './batches.ts';
+import { cancelBatch, findBatch, PAUSE_DAYS, pauseBatch, resumeBatch } from './batches.ts';
+import { countsOf } from './batchMessages.ts';
 import { BatchId } from './fields.ts';
 
 const Batch = named('Batch', {
   batchId: BatchId,
   sessionId: SessionId,
   status: oneOf(
-    [...batchStatuses],
-    '`completed`: no message waits any longer. `cancelling`: the rest is being cancelled.',
+    [PREPARING, ...batchStatuses],
+    '`preparing`: the messages are being stored. `completed`: no message waits any longer. `cancelling`: the rest is being cancelled.',
   ),
   type: string('Type of the messages, such as `text`.'),
-  accepted: integer('Number of messages.'),
-  refused: integer('Number of recipients that got no message, duplicates included.'),
+  accepted: integer('Number of messages. In an album, each file is one.'),
+  refused: integer('Number of recipients that were refused, duplicates included.'),
   duplicates: integer('Number of recipients that were named twice.'),
   intervalMs: integer('Milliseconds between two messages.'),
   endsAt: time('When the last message is due. While it is paused, the planned time.'),
+  pausedUntil: orNull(time(), 'Time at which a paused batch is cancelled; null if it is not paused.'),
   createdAt: time('When it was sent.'),
   updatedAt: time('When its status last changed.'),
   createdByKeyId: orNull(Type.String(), 'API key that sent it; null for a login.'),
@@ -44,7 +46,7 @@ export const listBatches = defineOperation({
   description: 'List the batches of `messages.send_bulk`, newest first. `batches.get` returns the progress of one.',
   input: {
     sessionId: ListedSessionId,
-    status: optional(oneOf([...batchStatuses], 'Only batches with this status.')),
+    status: optional(oneOf([PREPARING, ...batchStatuses], 'Only batches with this status.')),
     ...pageInput,
   },
   output: pageOf(Batch),
@@ -101,8 +103,7 @@ export const pauseBatchOperation = defineOperation({
   approval: 'free',
   stopsMessages: true,
   summary: 'Pause a bulk send',
-  description:
-    'Pause a batch: messages whose time has not come wait until `batches.resume`. Queued messages still go out.',
+  description: `Pause a batch: messages whose time has not come wait until \`batches.resume\`. Queued messages still go out. After ${PAUSE_DAYS} days, the batch is cancelled.`,
   run: async (ctx, { batchId }) =>
     withCounts(ctx, await pauseBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
 });
@@ -151,6 +152,7 @@ function toBatch(row: BatchTable): Static<typeof Batch> {
     duplicates: row.duplicates,
     intervalMs: Number(row.interval_ms),
     endsAt: isoTime(Number(row.ends_at)),
+    pausedUntil: row.status === 'paused' && row.check_at !== null ? isoTime(Number(row.check_at)) : null,
     createdAt: isoTime(Number(row.created_at)),
     updatedAt: isoTime(Number(row.updated_at)),
     createdByKeyId: row.key_id,

@@ -1,22 +1,31 @@
-import { type Kysely, sql } from 'kysely';
 import { type Clock, isoTime } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { query } from '../../db/query.ts';
-import type { BatchTable, MessageRow, Schema } from '../../db/schema.ts';
+import type { BatchTable } from '../../db/schema.ts';
 import { AppError, noSuch } from '../../errors.ts';
-import type { BatchStatus } from '../../events/batchEvents.ts';
+import { type BatchStatus, PREPARING } from '../../events/batchEvents.ts';
 import type { Services } from '../../invoke/services.ts';
-import { CANCELLED } from '../../messages/status.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
+import {
+  type BatchRef,
+  countStored,
+  countsOf,
+  firstHeldAt,
+  holdWaiting,
+  lastWaitingAt,
+  releaseHeld,
+  waitingMessages,
+} from './batchMessages.ts';
 
 /*
  * A batch is the handle of a bulk send: its messages are ordinary scheduled messages, whose ids contain the batch's.
  *
- * running → paused → running, running or paused → cancelling → cancelled, running → completed. Pausing moves the time of
- * the waiting messages by centuries, so the schedule needs no rule for batches. Cancelling does the same first, in one
- * transaction, and then cancels each message: `BatchWatch` continues after a crash.
+ * preparing → running → paused → running, running or paused → cancelling → cancelled, running → completed. A batch is
+ * `preparing` until all of its messages are stored; `BatchWatch` finds out how many there are if the request dies.
+ * Pausing moves the time of the waiting messages by centuries, so the schedule needs no rule for batches. Cancelling does
+ * the same first, in one transaction, and then cancels each message: `BatchWatch` continues after a crash.
  */
 
 export interface BatchContext {
@@ -26,18 +35,13 @@ export interface BatchContext {
   readonly sender: Pick<Services['sender'], 'cancel' | 'rescheduled'>;
 }
 
-type BatchRef = Pick<BatchTable, 'account_id' | 'batch_id'>;
-
-/** Some 300 years in ms. Messages can be scheduled 366 days ahead. */
-const PAUSE_MS = 10_000_000_000_000;
+/** Days after which a paused batch is cancelled. Its messages count against the limit of scheduled ones until then. */
+export const PAUSE_DAYS = 30;
+const PAUSE_LIMIT_MS = PAUSE_DAYS * 24 * 3_600_000;
+/** Time that the watch leaves to a request that stores or cancels a batch. */
+const CLAIM_MS = 60_000;
 /** Cancellations at the same time, which share transactions. */
 const CANCELLED_TOGETHER = 25;
-
-const PREFIX = 'bat_';
-
-export const batchIdOf = (id: string) => `${PREFIX}${id}`;
-/** @param place position of the recipient in the request */
-export const messageIdOf = (id: string, place: number) => `msg_${id}_${place}`;
 
 /** @throws {AppError} `not_found` */
 export async function findBatch(on: Queryable, accountId: string, batchId: string): Promise<BatchTable> {
@@ -46,139 +50,207 @@ export async function findBatch(on: Queryable, accountId: string, batchId: strin
   return row;
 }
 
-/** Whether a bulk send has a batch. One that was interrupted can have messages without it. */
-export async function hasBatch(on: Queryable, accountId: string, batchId: string): Promise<boolean> {
-  return (await batchById.first(on, { account_id: accountId, batch_id: batchId })) !== undefined;
-}
+/** A batch before its messages are stored. */
+export type NewBatch = Omit<BatchTable, 'status' | 'check_at' | 'created_at' | 'updated_at'>;
 
-/** Stores a batch, unless an earlier run of the request has stored it. */
-export async function storeBatch(tx: Tx, row: BatchTable): Promise<void> {
-  await tx.kysely
-    .insertInto('batches')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
-const NO_COUNTS = {
-  pendingApproval: 0,
-  scheduled: 0,
-  queued: 0,
-  sent: 0,
-  delivered: 0,
-  read: 0,
-  failed: 0,
-  cancelled: 0,
-};
-const COUNTED: Readonly<Record<MessageRow['status'], keyof typeof NO_COUNTS>> = {
-  pending_approval: 'pendingApproval',
-  scheduled: 'scheduled',
-  queued: 'queued',
-  sent: 'sent',
-  delivered: 'delivered',
-  read: 'read',
-  failed: 'failed',
-};
-
-/** Counts a batch's messages, at most 1,000. */
-export async function countsOf(on: Queryable, batch: BatchRef) {
-  const counts = { ...NO_COUNTS };
-  for (const { status, cancelled, count } of await messageCounts.all(on, rangeOf(batch))) {
-    counts[Number(cancelled) === 1 ? 'cancelled' : COUNTED[status]] += Number(count);
+/**
+ * Stores a batch around the work that stores its messages, so that a crash leaves neither messages without a batch nor a
+ * batch that counts messages which do not exist. An earlier run of the request may have stored both.
+ * @throws {AppError} the errors of `work`; a batch without messages is removed
+ */
+export async function storeBatch<T>(
+  { database, clock }: Pick<BatchContext, 'database' | 'clock'>,
+  batch: NewBatch,
+  work: () => Promise<T>,
+): Promise<T> {
+  const now = clock.now();
+  const row: BatchTable = {
+    ...batch,
+    status: PREPARING,
+    check_at: now + CLAIM_MS,
+    created_at: now,
+    updated_at: now,
+  };
+  await database.commit((tx) => insertBatch(tx, row), batch.session_id);
+  try {
+    const result = await work();
+    await database.commit((tx) => completeBatch(tx, { ...row, updated_at: clock.now() }), batch.session_id);
+    return result;
+  } catch (error) {
+    // If this fails too, the watch decides.
+    await settleStored({ database, clock }, batch, { isEnded: false }).catch(() => {});
+    throw error;
   }
-  return counts;
+}
+
+/** All messages are stored. The watch may have settled the batch before, or the request of an earlier run. */
+async function completeBatch(tx: Tx, row: BatchTable): Promise<void> {
+  const running = { ...row, status: 'running' as const, check_at: row.ends_at };
+  const present = await batchById.first(tx, row);
+  if (present === undefined) return insertBatch(tx, running);
+  const isPartial = present.status === 'completed' && present.accepted < row.accepted;
+  if (present.status === PREPARING || isPartial) await updateBatch.run(tx, { ...running, from: present.status });
+  // On PostgreSQL, the watch of another node can have removed it since it was read.
+  if ((await setAccepted.run(tx, row)) === 0) await insertBatch(tx, running);
+}
+
+/**
+ * Makes a batch true whose request did not store all of its messages: it counts those that are stored. A batch
+ * without messages is removed.
+ * @param given.isEnded whether the request has ended; otherwise a batch with messages stays `preparing`
+ */
+export async function settleStored(
+  { database, clock }: Pick<BatchContext, 'database' | 'clock'>,
+  batch: BatchRef & Pick<BatchTable, 'session_id'>,
+  { isEnded }: { readonly isEnded: boolean },
+): Promise<void> {
+  await database.commit(async (tx) => {
+    const present = await batchById.first(tx, batch);
+    if (present?.status !== PREPARING) return;
+    const accepted = await countStored(tx, batch);
+    if (accepted === 0) return void (await deleteBatch.run(tx, batch));
+    if (!isEnded) return;
+    const now = clock.now();
+    const columns = { status: 'running', check_at: now, updated_at: now } as const;
+    if ((await updateBatch.run(tx, { ...present, ...columns, from: PREPARING })) > 0)
+      await setAccepted.run(tx, { ...present, accepted });
+  }, batch.session_id);
 }
 
 /** Stops the messages whose time has not come. @throws {AppError} `batch_state` */
 export async function pauseBatch(ctx: BatchContext, batch: BatchTable): Promise<BatchTable> {
-  return change(ctx, batch, ['running'], { status: 'paused', check_at: null }, (tx) =>
-    holdWaiting.run(tx, rangeOf(batch)),
-  );
+  const columns = { status: 'paused', check_at: ctx.clock.now() + PAUSE_LIMIT_MS } as const;
+  return change(ctx, batch, { from: ['running'], columns, work: (tx) => holdWaiting(tx, batch) });
 }
 
 /** Sends the rest with the same gaps, beginning now if its time has passed. @throws {AppError} `batch_state` */
 export async function resumeBatch(ctx: BatchContext, batch: BatchTable): Promise<BatchTable> {
-  const first = await firstHeld.first(ctx.database.reader, rangeOf(batch));
-  const due = first === undefined ? undefined : Number(first.scheduled_at) - PAUSE_MS;
-  const delay = due === undefined ? 0 : Math.max(0, ctx.clock.now() - due);
-  const ends_at = Number(batch.ends_at) + delay;
-  const resumed = await change(ctx, batch, ['paused'], { status: 'running', ends_at, check_at: ends_at }, (tx) =>
-    releaseHeld.run(tx, { ...rangeOf(batch), delay }),
-  );
+  const now = ctx.clock.now();
+  const due = await firstHeldAt(ctx.database.reader, batch);
+  const delay = due === undefined ? 0 : Math.max(0, now - due);
+  // The first check finds out when the last message is due: some may have been cancelled.
+  const columns = { status: 'running', ends_at: Number(batch.ends_at) + delay, check_at: now } as const;
+  const work = (tx: Tx) => releaseHeld(tx, batch, delay);
+  const resumed = await change(ctx, batch, { from: ['paused'], columns, work });
   ctx.sender.rescheduled({ accountId: batch.account_id, sessionId: batch.session_id });
   return resumed;
 }
 
 /** Cancels the messages that wait for their time or for approval. @throws {AppError} `batch_state` */
 export async function cancelBatch(ctx: BatchContext, batch: BatchTable): Promise<BatchTable> {
-  const columns = { status: 'cancelling', check_at: ctx.clock.now() + CLAIM_MS } as const;
-  const cancelling = await change(ctx, batch, ['running', 'paused'], columns, (tx) =>
-    holdWaiting.run(tx, rangeOf(batch)),
-  );
+  const cancelling = await beginCancelling(ctx, batch, ['running', 'paused']);
   return cancelling.status === 'cancelling' ? finishCancelling(ctx, cancelling) : cancelling;
 }
 
-/** Time that the watch leaves to the request that cancels a batch. */
-const CLAIM_MS = 30_000;
+function beginCancelling(
+  ctx: BatchContext,
+  batch: BatchTable,
+  from: readonly BatchStatus[],
+  isMeant?: (present: BatchTable) => boolean,
+): Promise<BatchTable> {
+  const columns = { status: 'cancelling', check_at: ctx.clock.now() + CLAIM_MS } as const;
+  return change(ctx, batch, { from, columns, isMeant, work: (tx) => holdWaiting(tx, batch) });
+}
 
-/** Cancels what is left of a batch. Running it again continues. */
-export async function finishCancelling(ctx: BatchContext, batch: BatchTable): Promise<BatchTable> {
+/**
+ * Cancels what is left of a batch. Running it again continues.
+ * @param signal ends it between two groups of messages; the batch stays `cancelling`
+ */
+async function finishCancelling(ctx: BatchContext, batch: BatchTable, signal?: AbortSignal): Promise<BatchTable> {
   for (;;) {
+    if (signal?.aborted) return batch;
     // Read again: a message can be approved meanwhile, and its earlier row cannot be cancelled.
-    const waiting = await heldMessages.all(ctx.database.reader, { ...rangeOf(batch), limit: CANCELLED_TOGETHER });
+    const waiting = await waitingMessages(ctx.database.reader, batch, CANCELLED_TOGETHER);
     if (waiting.length === 0) break;
     await Promise.all(waiting.map((row) => ctx.sender.cancel(row)));
   }
-  return change(ctx, batch, ['cancelling'], { status: 'cancelled', check_at: null });
+  return change(ctx, batch, { from: ['cancelling'], columns: { status: 'cancelled', check_at: null } });
 }
 
-/** Completes a batch if none of its messages waits any longer; otherwise checks it again later. */
-export async function checkBatch(ctx: BatchContext, batch: BatchTable): Promise<void> {
-  if (batch.status === 'cancelling') return void (await finishCancelling(ctx, batch));
-  if ((await anyWaiting.first(ctx.database.reader, rangeOf(batch))) === undefined)
-    return void (await change(ctx, batch, ['running'], { status: 'completed', check_at: null }));
-  await checkAgain(ctx, batch);
+/** Does what is due for a batch. @param signal ends long work, which the next check continues */
+export async function checkBatch(ctx: BatchContext, batch: BatchTable, signal: AbortSignal): Promise<void> {
+  if (batch.status === PREPARING) return settleStored(ctx, batch, { isEnded: true });
+  if (batch.status === 'cancelling') return void (await finishCancelling(ctx, batch, signal));
+  if (batch.status === 'paused') return expirePause(ctx, batch, signal);
+  const last = await lastWaitingAt(ctx.database.reader, batch);
+  if (last === undefined) {
+    const completed = { from: ['running'], columns: { status: 'completed', check_at: null } } as const;
+    return void (await change(ctx, batch, completed).catch(ifState));
+  }
+  const now = ctx.clock.now();
+  const at = last > now ? Math.min(last, now + CHECK_AHEAD_MS) : now + recheckAfter(now - last);
+  await checkLater(ctx, batch, at, last > now ? last : Number(batch.ends_at));
 }
 
-/** Postpones the next check of a batch, so that the others are checked before. */
-export async function checkAgain({ database, clock }: BatchContext, batch: BatchTable): Promise<void> {
-  await database.commit((tx) => checkLater.run(tx, { ...batch, at: clock.now() + RECHECK_MS }), batch.session_id);
+async function expirePause(ctx: BatchContext, batch: BatchTable, signal: AbortSignal): Promise<void> {
+  // It may have been resumed, or paused again, since it was read.
+  const isMeant = (present: BatchTable) => (present.check_at ?? Number.POSITIVE_INFINITY) <= ctx.clock.now();
+  const present = await beginCancelling(ctx, batch, ['paused'], isMeant).catch(ifState);
+  if (present?.status === 'cancelling') await finishCancelling(ctx, present, signal);
 }
 
-/** Interval of the checks of a batch that fail, whose session is not connected, or whose messages wait for approval. */
-const RECHECK_MS = 30_000;
+function ifState(error: unknown): undefined {
+  if (!(error instanceof AppError) || error.code !== 'batch_state') throw error;
+}
+
+/** Postpones the next check of a batch that failed, so that the others are checked before. */
+export async function checkAgain(ctx: BatchContext, batch: BatchTable): Promise<void> {
+  await checkLater(ctx, batch, ctx.clock.now() + LONGEST_RECHECK_MS, Number(batch.ends_at));
+}
+
+/** Longest time until the next check: what ends the last message early does not always hasten the check. */
+const CHECK_AHEAD_MS = 10 * 60_000;
+/** Interval of the checks of a batch whose session is not connected, or whose messages wait for approval. */
+const LONGEST_RECHECK_MS = 30_000;
+const SHORTEST_RECHECK_MS = 2000;
+
+/** The longer a batch is late, the rarer are its checks. */
+function recheckAfter(lateMs: number): number {
+  return Math.min(LONGEST_RECHECK_MS, Math.max(SHORTEST_RECHECK_MS, lateMs / 2));
+}
+
+async function checkLater({ database }: BatchContext, batch: BatchTable, at: number, endsAt: number): Promise<void> {
+  await database.commit((tx) => setCheck.run(tx, { ...batch, at: Math.round(at), endsAt }), batch.session_id);
+}
 
 /** Reads the batches whose check is due. */
 export const dueChecks = query((db, p: { now: number; limit: number }) =>
   db.selectFrom('batches').selectAll().where('check_at', '<=', p.now).orderBy('check_at').limit(p.limit),
 );
 
+interface Change {
+  /** Statuses that allow it. A batch that has the wanted status is returned as it is. */
+  readonly from: readonly BatchStatus[];
+  readonly columns: { readonly status: BatchStatus; readonly check_at: number | null; readonly ends_at?: number };
+  readonly isMeant?: ((present: BatchTable) => boolean) | undefined;
+  /** Runs in the transaction, after the batch has changed. */
+  readonly work?: (tx: Tx) => Promise<unknown>;
+}
+
 /**
  * Changes the status of a batch, and emits the change.
- * @param from statuses that allow it. A batch that has the wanted status is returned as it is.
  * @throws {AppError} `batch_state`
  */
 async function change(
   { database, clock, emit }: BatchContext,
   batch: BatchTable,
-  from: readonly BatchStatus[],
-  columns: { readonly status: BatchStatus; readonly check_at: number | null; readonly ends_at?: number },
-  work: (tx: Tx) => Promise<unknown> = async () => {},
+  { from, columns, isMeant = () => true, work }: Change,
 ): Promise<BatchTable> {
   const changed = await database.commit(async (tx) => {
     const now = clock.now();
     const present = await findBatch(tx, batch.account_id, batch.batch_id);
-    if (!from.includes(present.status)) return present;
+    const previousStatus = from.find((status) => status === present.status);
+    if (previousStatus === undefined || !isMeant(present)) return present;
     const row = { ...present, ...columns, updated_at: now };
     // On PostgreSQL, another node can have changed it since the line above. Only the first one emits.
-    const changes = await updateBatch.run(tx, { ...row, from: present.status });
+    const changes = await updateBatch.run(tx, { ...row, from: previousStatus });
     if (changes === 0) return findBatch(tx, batch.account_id, batch.batch_id);
-    await work(tx);
+    await work?.(tx);
     const data = {
       batchId: row.batch_id,
       sessionId: row.session_id,
-      status: row.status,
-      previousStatus: present.status,
+      status: columns.status,
+      previousStatus,
       accepted: row.accepted,
       counts: await countsOf(tx, row),
       timestamp: isoTime(now),
@@ -196,7 +268,16 @@ const batchById = query((db, p: BatchRef) =>
   db.selectFrom('batches').selectAll().where('account_id', '=', p.account_id).where('batch_id', '=', p.batch_id),
 );
 
-const updateBatch = query((db, p: BatchTable & { from: BatchStatus }) =>
+/** Unless an earlier run of the request has stored it. */
+async function insertBatch({ kysely }: Tx, row: BatchTable): Promise<void> {
+  await kysely
+    .insertInto('batches')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+const updateBatch = query((db, p: BatchTable & { from: BatchTable['status'] }) =>
   db
     .updateTable('batches')
     .set({ status: p.status, check_at: p.check_at, ends_at: p.ends_at, updated_at: p.updated_at })
@@ -205,77 +286,28 @@ const updateBatch = query((db, p: BatchTable & { from: BatchStatus }) =>
     .where('status', '=', p.from),
 );
 
-const checkLater = query((db, p: BatchRef & { at: number }) =>
+const setAccepted = query((db, p: BatchRef & Pick<BatchTable, 'accepted'>) =>
   db
     .updateTable('batches')
-    .set({ check_at: p.at })
+    .set({ accepted: p.accepted })
+    .where('account_id', '=', p.account_id)
+    .where('batch_id', '=', p.batch_id),
+);
+
+const deleteBatch = query((db, p: BatchRef) =>
+  db
+    .deleteFrom('batches')
     .where('account_id', '=', p.account_id)
     .where('batch_id', '=', p.batch_id)
+    .where('status', '=', PREPARING),
+);
+
+const setCheck = query((db, p: BatchRef & Pick<BatchTable, 'status'> & { at: number; endsAt: number }) =>
+  db
+    .updateTable('batches')
+    .set({ check_at: p.at, ends_at: p.endsAt })
+    .where('account_id', '=', p.account_id)
+    .where('batch_id', '=', p.batch_id)
+    .where('status', '=', p.status)
     .where('check_at', 'is not', null),
 );
-
-/** The ids of a batch's messages. Digits follow the prefix, so the bounds hold in every collation. */
-interface Range {
-  readonly account_id: string;
-  readonly first: string;
-  readonly last: string;
-}
-
-function rangeOf({ account_id, batch_id }: BatchRef): Range {
-  const prefix = `msg_${batch_id.slice(PREFIX.length)}_`;
-  return { account_id, first: `${prefix}0`, last: `${prefix}9999` };
-}
-
-const messagesIn = (db: Kysely<Schema>, p: Range) =>
-  db
-    .selectFrom('messages')
-    .where('account_id', '=', p.account_id)
-    .where('message_id', '>=', p.first)
-    .where('message_id', '<=', p.last);
-
-const changedIn = (db: Kysely<Schema>, p: Range) =>
-  db
-    .updateTable('messages')
-    .where('account_id', '=', p.account_id)
-    .where('message_id', '>=', p.first)
-    .where('message_id', '<=', p.last)
-    .where('status', 'in', ['pending_approval', 'scheduled']);
-
-const messageCounts = query((db, p: Range) => {
-  const cancelled = sql<number>`case when status = 'failed' and error = ${sql.lit(CANCELLED)} then 1 else 0 end`;
-  return messagesIn(db, p)
-    .select(({ fn }) => ['status', cancelled.as('cancelled'), fn.countAll<number>().as('count')])
-    .groupBy(['status', cancelled]);
-});
-
-const anyWaiting = query((db, p: Range) =>
-  messagesIn(db, p).select('message_id').where('status', 'in', ['pending_approval', 'scheduled', 'queued']).limit(1),
-);
-
-const firstHeld = query((db, p: Range) =>
-  messagesIn(db, p)
-    .select('scheduled_at')
-    .where('status', 'in', ['pending_approval', 'scheduled'])
-    .where('scheduled_at', '>=', sql.lit(PAUSE_MS))
-    .orderBy('scheduled_at')
-    .limit(1),
-);
-
-const heldMessages = query((db, p: Range & { limit: number }) =>
-  messagesIn(db, p)
-    .selectAll()
-    .where('status', 'in', ['pending_approval', 'scheduled'])
-    .orderBy('scheduled_at')
-    .limit(p.limit),
-);
-
-const holdWaiting = query((db, p: Range) =>
-  changedIn(db, p)
-    .set({ scheduled_at: sql`scheduled_at + ${sql.lit(PAUSE_MS)}` })
-    .where('scheduled_at', '<', sql.lit(PAUSE_MS)),
-);
-
-const releaseHeld = query((db, p: Range & { delay: number }) => {
-  const at = sql<number>`scheduled_at - ${sql.lit(PAUSE_MS)} + ${p.delay}`;
-  return changedIn(db, p).set({ scheduled_at: at, timestamp: at }).where('scheduled_at', '>=', sql.lit(PAUSE_MS));
-});

@@ -1,36 +1,39 @@
-import type { Static } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { callerKeyId } from '../../auth/authenticate.ts';
-import { isoTime } from '../../clock.ts';
-import { isUserId } from '../../connectors/contract/people.ts';
-import { AppError, invalidField } from '../../errors.ts';
-import { integer, list, named, object, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
-import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
-import { recipientFinder, requireNamed } from '../../invoke/networkIds.ts';
+import { invalidField } from '../../errors.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
+import { integer, list, optional } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation, type SessionContext } from '../../invoke/operation.ts';
-import { requirePerson } from '../../invoke/recipients.ts';
-import { numberFinder } from '../../invoke/typedNumbers.ts';
-import { chatOf } from '../../messages/messages/outgoing.ts';
+import { batchIdOf } from '../../messages/messages/batchChecks.ts';
 import { findMessages, type NewRow } from '../../messages/store.ts';
-import { MessageId } from '../messages/messages.ts';
 import { AnyRecipient, envelope, keyToApprove, quotaOf, SendAt, sendOperation } from '../messages/send.ts';
 import { FILE_DEADLINE_MS, fileErrors } from '../messages/sending.ts';
 import { futureTime } from '../shared/futureTime.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
-import { batchIdOf, hasBatch, messageIdOf, storeBatch } from './batches.ts';
-import { contentFields, contentMaker, contentsFor, kindOf, typeOf } from './bulkContent.ts';
-import { BatchId } from './fields.ts';
-
-const BulkResult = named('BulkResult', {
-  to: string('Recipient as you passed it.'),
-  messageId: orNull(MessageId, 'Id of the message; null if it was refused.'),
-  sendAt: orNull(time(), 'When the message will be sent; null if it was refused.'),
-  error: optional(string('Why the message was refused, as a sentence.')),
-  duplicateOf: optional(
-    integer('Present if the same person or group comes earlier in `to`, which gets the message: its position, from 0.'),
-  ),
-});
+import { type NewBatch, storeBatch } from './batches.ts';
+import { contentFields, contentMaker, kindOf, mentionsEverybody, typesOf } from './bulkContent.ts';
+import { BulkOutput, bulkOutput, messageIdsOf } from './bulkResults.ts';
+import { contentsFor } from './placeholders.ts';
+import { findRecipients, type Recipient } from './recipients.ts';
 
 const DEFAULT_INTERVAL_MS = 1000;
+const MAX_MESSAGES = 1000;
+
+const bulkInput = {
+  sessionId: OptionalSessionId,
+  // Not `To`: an invalid recipient is reported in its result and does not affect the others.
+  to: list(AnyRecipient, 'Recipients. Each gets a result, in this order.', { minItems: 1, maxItems: MAX_MESSAGES }),
+  ...contentFields,
+  intervalMs: optional(
+    integer(`Milliseconds between two messages; ${DEFAULT_INTERVAL_MS} by default.`, {
+      minimum: 0,
+      maximum: 3_600_000,
+      default: DEFAULT_INTERVAL_MS,
+    }),
+  ),
+  sendAt: SendAt,
+  idempotencyKey: envelope.idempotencyKey,
+};
 
 export const sendBulk = defineOperation({
   ...sendOperation,
@@ -42,37 +45,13 @@ export const sendBulk = defineOperation({
   recipients: 'each',
   messageContent: undefined, // the output contains no message content
   receipt: undefined,
-  uses: ['sender', 'media', 'preparation', 'targets'],
+  uses: ['sender', 'media', 'preparation', 'targets', 'linkPreviews'],
   summary: 'Send a message to many recipients',
   description:
-    'Schedule the same content for up to 1,000 recipients, sent `intervalMs` apart: pass exactly one of `message`, `media`, `location`, `contact`, `poll`, `template` and `interactive`. `values` fills in placeholders such as `{{name}}` for each recipient. All messages are stored before the response, so a restart loses none. An invalid recipient or one that is named twice gets an `error` in its result and does not affect the others. `batchId` shows the progress, and pauses, resumes or cancels the rest.',
+    'Schedule the same content for up to 1,000 recipients, sent `intervalMs` apart: pass exactly one of `message`, `media`, `location`, `contact`, `poll`, `event`, `album`, `template` and `interactive`. `values` fills in placeholders such as `{{name}}` for each recipient. All messages are stored before the response, so a restart loses none. An invalid recipient or one that is named twice gets an `error` in its result and does not affect the others. `batchId` shows the progress, and pauses, resumes or cancels the rest.',
   status: 202,
-  input: {
-    sessionId: OptionalSessionId,
-    // Not `To`: an invalid recipient is reported in its result and does not affect the others.
-    to: list(AnyRecipient, 'Recipients. Each gets a result, in this order.', { minItems: 1, maxItems: 1000 }),
-    ...contentFields,
-    intervalMs: optional(
-      integer(`Milliseconds between two messages; ${DEFAULT_INTERVAL_MS} by default.`, {
-        minimum: 0,
-        maximum: 3_600_000,
-        default: DEFAULT_INTERVAL_MS,
-      }),
-    ),
-    sendAt: SendAt,
-    idempotencyKey: envelope.idempotencyKey,
-  },
-  output: object({
-    batchId: orNull(
-      BatchId,
-      'Id of the batch; null if no message was accepted, or if the request was interrupted before it.',
-    ),
-    accepted: integer('Number of messages that were scheduled.'),
-    refused: integer('Number of recipients that cannot be sent to, duplicates included.'),
-    duplicates: integer('Number of recipients that come earlier in `to`, in the same or another form.'),
-    pendingApproval: optional(onlyTrue('Present if the accepted messages wait for approval.')),
-    results: list(BulkResult, 'One entry per recipient, in the order of `to`.'),
-  }),
+  input: bulkInput,
+  output: BulkOutput,
   errors: [
     'not_found',
     'session_required',
@@ -89,156 +68,123 @@ export const sendBulk = defineOperation({
     intervalMs: 2000,
   },
   async run(ctx, input) {
-    const { session } = ctx;
-    const kind = kindOf(input);
-    if (input.values !== undefined && input.values.length !== input.to.length)
-      throw invalidField(
-        'values',
-        `must have one entry per recipient: ${input.to.length}, not ${input.values.length}`,
-        'length',
-      );
-    const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, 'sendAt', input.sendAt);
-    const intervalMs = input.intervalMs ?? DEFAULT_INTERVAL_MS;
-    const id = idOf(ctx);
-    const found = await findRecipients(ctx, input.to);
-    const isAccepted = (place: number) => found[place]?.to !== undefined;
-    const own = input.values && contentsFor(input, kind, input.values, isAccepted);
-    const heldFor = keyToApprove(ctx);
-    const firstPlace = found.findIndex(({ to }) => to !== undefined);
-    const first = found[firstPlace];
-    if (first?.to === undefined) return bulkOutput(id, found.map(refusalOf), heldFor !== undefined);
-    const draft = { messageId: messageIdOf(id, firstPlace), to: first.to, type: typeOf(kind, input) };
-    const later = heldFor === undefined ? 'scheduled' : 'pending_approval';
-    // Before a file is fetched and stored.
-    await ctx.sender.requireSendable(session, draft, later, quotaOf(ctx));
-    const makeContent = await contentMaker(ctx, session, input);
-    const drafts = [];
-    for (const [place, { to }] of found.entries()) {
-      if (to === undefined) continue;
-      drafts.push({
-        ...(await makeContent(own?.[place] ?? input)),
-        messageId: messageIdOf(id, place),
-        to,
-        sendAt: startsAt + drafts.length * intervalMs,
-        replyTo: null,
-        keyId: callerKeyId(ctx),
-      });
-    }
-    const rows =
-      heldFor === undefined
-        ? await ctx.sender.schedule(session, drafts, quotaOf(ctx))
-        : await ctx.sender.holdForApproval(session, drafts, heldFor, quotaOf(ctx));
-    const duplicates = found.filter(({ duplicateOf }) => duplicateOf !== undefined).length;
-    const now = ctx.clock.now();
-    const endsAt = startsAt + (drafts.length - 1) * intervalMs;
-    const batch = {
-      account_id: ctx.accountId,
-      batch_id: batchIdOf(id),
-      session_id: session.sessionId,
-      status: 'running' as const,
-      type: draft.type,
-      accepted: rows.length,
-      refused: found.length - rows.length,
-      duplicates,
-      interval_ms: intervalMs,
-      ends_at: endsAt,
-      check_at: endsAt,
-      key_id: callerKeyId(ctx),
-      created_at: now,
-      updated_at: now,
-    };
-    // After the messages, because a batch without messages would be wrong. If the server dies in between, they go out, and
-    // a repeated request stores the batch.
-    await ctx.database.commit((tx) => storeBatch(tx, batch), session.sessionId);
-    const stored = new Map(rows.map((row) => [row.message_id, row]));
-    const results = found.map((one, place) => {
-      const row = stored.get(messageIdOf(id, place));
-      return row === undefined ? refusalOf(one) : acceptance(one.given, row);
-    });
-    return bulkOutput(id, results, heldFor !== undefined);
+    const order = await orderOf(ctx, input);
+    const { id, found, types, isPending } = order;
+    const shared = { id, recipients: found, perRecipient: types.length, isPending };
+    const drafts = await draftsOf(ctx, input, order);
+    if (drafts.length === 0) return bulkOutput({ ...shared, stored: new Map() });
+    const batch = batchOf(ctx, order, drafts);
+    const rows = await storeBatch(ctx, batch, () => store(ctx, drafts));
+    return bulkOutput({ ...shared, stored: new Map(rows.map((row) => [row.message_id, row])) });
   },
-  async readStored(ctx, { to }) {
+  async readStored(ctx, input) {
     const id = idOf(ctx);
-    const messageIds = to.map((_, place) => messageIdOf(id, place));
+    const perRecipient = typesOf(kindOf(input), input).length;
+    const messageIds = input.to.flatMap((_, place) => messageIdsOf(id, place, perRecipient));
     const stored = await findMessages(ctx.database.reader, ctx.accountId, messageIds);
     if (stored.size === 0) return undefined;
-    const isHeld = [...stored.values()].some(({ status }) => status === 'pending_approval');
-    const results = to.map((given, place) => {
-      const row = stored.get(messageIds[place] ?? '');
-      return row === undefined ? refusalOf({ given, error: INTERRUPTED }) : acceptance(given, row);
-    });
-    const output = bulkOutput(id, results, isHeld);
-    return (await hasBatch(ctx.database.reader, ctx.accountId, batchIdOf(id))) ? output : { ...output, batchId: null };
+    const isPending = [...stored.values()].some(({ status }) => status === 'pending_approval');
+    const recipients = input.to.map((given) => ({ given, error: INTERRUPTED }));
+    return bulkOutput({ id, recipients, stored, perRecipient, isPending });
   },
 });
-
-interface Recipient {
-  readonly given: string;
-  /** Digits, or the id of a group; undefined if it gets no message. */
-  readonly to?: string;
-  readonly error?: string;
-  readonly duplicateOf?: number;
-}
-
-/** Looks up the recipients. Both forms of a number, and a number and a hidden one of the same person, are one. */
-async function findRecipients(ctx: SessionContext, given: readonly string[]): Promise<Recipient[]> {
-  const { session } = ctx;
-  const groupOf = await recipientFinder(ctx, session, given);
-  const numberOf = await numberFinder(ctx, session, given);
-  const connection = ctx.liveSessions.find(session)?.connection;
-  const places = new Map<string, number>();
-  const found: Recipient[] = [];
-  for (const [place, one] of given.entries()) {
-    try {
-      const to = recipientOf(numberOf(groupOf(one), 'to'));
-      await requirePerson(ctx, session.sessionId, to, one);
-      await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
-      if (isUserId(one.trim())) await requireNamed(ctx.sessions.people, session, [one.trim()]);
-      const key = connection?.numberOf?.(to) ?? to;
-      const duplicateOf = places.get(key);
-      if (duplicateOf !== undefined) {
-        const error = `The same recipient is at position ${duplicateOf} of \`to\`, and gets the message once`;
-        found.push({ given: one, error, duplicateOf });
-        continue;
-      }
-      places.set(key, place);
-      found.push({ given: one, to });
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      found.push({ given: one, error: error.message });
-    }
-  }
-  return found;
-}
 
 const INTERRUPTED =
   'The request was interrupted before this message was stored, and can no longer be continued; send it again';
 
-type Result = Static<typeof BulkResult>;
+type BulkContext = SessionContext<'sender' | 'media' | 'preparation' | 'targets' | 'linkPreviews'>;
+type Input = Static<TObject<typeof bulkInput>>;
 
-const acceptance = (to: string, { message_id: messageId, scheduled_at: at, timestamp }: NewRow): Result => ({
-  to,
-  messageId,
-  sendAt: isoTime(at ?? timestamp),
-});
-const refusalOf = ({ given, error, duplicateOf }: Recipient): Result => ({
-  to: given,
-  messageId: null,
-  sendAt: null,
-  error,
-  ...(duplicateOf !== undefined && { duplicateOf }),
-});
+/** A checked request, before its files are fetched. */
+interface Order {
+  readonly id: string;
+  readonly found: readonly Recipient[];
+  /** Content of each recipient; undefined if it is the same for all. */
+  readonly own: readonly (Input | undefined)[] | undefined;
+  /** Types of a recipient's messages. */
+  readonly types: readonly MessageType[];
+  readonly isPending: boolean;
+  readonly startsAt: number;
+  readonly intervalMs: number;
+}
 
-function bulkOutput(id: string, results: Result[], isPending: boolean) {
-  const accepted = results.filter(({ messageId }) => messageId !== null).length;
+/** @throws {AppError} `validation_failed` */
+async function orderOf(ctx: BulkContext, input: Input): Promise<Order> {
+  const { to, values, sendAt, intervalMs = DEFAULT_INTERVAL_MS } = input;
+  const kind = kindOf(input);
+  const types = typesOf(kind, input);
+  if (values !== undefined && values.length !== to.length)
+    throw invalidField('values', `must have one entry per recipient: ${to.length}, not ${values.length}`, 'length');
+  if (to.length * types.length > MAX_MESSAGES)
+    throw invalidField(
+      'to',
+      `has ${to.length} recipients of ${types.length} files each, which is more than ${MAX_MESSAGES} messages`,
+      'maxItems',
+    );
+  const startsAt = sendAt === undefined ? ctx.clock.now() : futureTime(ctx, 'sendAt', sendAt);
+  const found = await findRecipients(ctx, to, { onlyGroups: mentionsEverybody(input) });
+  const own = values && contentsFor(input, kind, values, (place) => found[place]?.to !== undefined);
+  return { id: idOf(ctx), found, own, types, isPending: keyToApprove(ctx) !== undefined, startsAt, intervalMs };
+}
+
+type Drafts = Parameters<BulkContext['sender']['schedule']>[1][number][];
+
+/**
+ * Makes the messages of all recipients that are not refused.
+ * @throws {AppError} what `requireSendable` throws before a file is fetched, and the errors of the content
+ */
+async function draftsOf(ctx: BulkContext, input: Input, order: Order): Promise<Drafts> {
+  const { session } = ctx;
+  const { id, found, own, types, isPending, startsAt, intervalMs } = order;
+  const contentFor = (place: number) => own?.[place] ?? input;
+  const firstPlace = found.findIndex(({ to }) => to !== undefined);
+  const to = found[firstPlace]?.to;
+  if (to === undefined) return [];
+  const [messageId = ''] = messageIdsOf(id, firstPlace, types.length);
+  const later = isPending ? 'pending_approval' : 'scheduled';
+  for (const type of new Set(types))
+    await ctx.sender.requireSendable(session, { messageId, to, type }, later, quotaOf(ctx));
+  const make = await contentMaker(ctx, session, { to, content: contentFor(firstPlace) });
+  const drafts: Drafts = [];
+  let dueAt = startsAt;
+  for (const [place, recipient] of found.entries()) {
+    if (recipient.to === undefined) continue;
+    const ids = messageIdsOf(id, place, types.length);
+    const made = await make(contentFor(place), `msg_${id}_a${place}`);
+    for (const [index, content] of made.entries())
+      drafts.push({
+        ...content,
+        messageId: ids[index] ?? '',
+        to: recipient.to,
+        sendAt: dueAt + index, // keeps the order of an album
+        replyTo: null,
+        keyId: callerKeyId(ctx),
+      });
+    dueAt += intervalMs;
+  }
+  return drafts;
+}
+
+function batchOf(ctx: BulkContext, { id, found, types: [type = 'text'], intervalMs }: Order, drafts: Drafts): NewBatch {
   return {
-    batchId: accepted === 0 ? null : batchIdOf(id),
-    accepted,
-    refused: results.length - accepted,
-    duplicates: results.filter(({ duplicateOf }) => duplicateOf !== undefined).length,
-    ...(isPending && { pendingApproval: true as const }),
-    results,
+    account_id: ctx.accountId,
+    batch_id: batchIdOf(id),
+    session_id: ctx.session.sessionId,
+    type,
+    accepted: drafts.length,
+    refused: found.filter(({ to }) => to === undefined).length,
+    duplicates: found.filter(({ duplicateOf }) => duplicateOf !== undefined).length,
+    interval_ms: intervalMs,
+    ends_at: drafts.at(-1)?.sendAt ?? ctx.clock.now(),
+    key_id: callerKeyId(ctx),
   };
+}
+
+function store(ctx: BulkContext, drafts: Drafts): Promise<NewRow[]> {
+  const heldFor = keyToApprove(ctx);
+  return heldFor === undefined
+    ? ctx.sender.schedule(ctx.session, drafts, quotaOf(ctx))
+    : ctx.sender.holdForApproval(ctx.session, drafts, heldFor, quotaOf(ctx));
 }
 
 /** Returns the id of a request's batch and messages, the same one if it is repeated with its idempotency key. */

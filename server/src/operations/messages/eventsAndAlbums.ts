@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { callerKeyId } from '../../auth/authenticate.ts';
 import type { EventDetails, EventPlace } from '../../connectors/contract/contentParts.ts';
 import { invalidField } from '../../errors.ts';
@@ -24,8 +24,24 @@ import { futureTime } from '../shared/futureTime.ts';
 import { deferredFile } from './deferredFetch.ts';
 import { Message, toMessage } from './messages.ts';
 import { requireFeature } from './richSending.ts';
-import { envelope, keyToApprove, quotaOf, requireSendable, send, sendOperation } from './send.ts';
+import { type Content, envelope, keyToApprove, quotaOf, requireSendable, send, sendOperation } from './send.ts';
 import { FILE_DEADLINE_MS, fileErrors, preparedFile } from './sending.ts';
+
+export const eventFields = {
+  name: notBlank(string('Name of the event.', { minLength: 1, maxLength: 200 })),
+  description: optional(string('Description of the event.', { minLength: 1, maxLength: 2048 })),
+  startsAt: time('When it begins. Time with an offset, such as 2026-07-01T14:00:00+02:00.'),
+  endsAt: optional(time('When it ends; after `startsAt`.')),
+  location: optional(
+    strictPart('Where it is: a name, coordinates, or both.', {
+      name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
+      address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
+      latitude: optional(number('Degrees north (WGS 84).', { minimum: -90, maximum: 90 })),
+      longitude: optional(number('Degrees east (WGS 84).', { minimum: -180, maximum: 180 })),
+    }),
+  ),
+  extraGuests: optional(boolean('Guests can bring others; false by default.', { default: false })),
+};
 
 export const sendEvent = defineOperation({
   ...sendOperation,
@@ -37,36 +53,27 @@ export const sendEvent = defineOperation({
     'Send an event with its time and place, which recipients can answer. The answers are stored on the message; read them with `messages.get`.',
   input: {
     ...envelope,
-    name: notBlank(string('Name of the event.', { minLength: 1, maxLength: 200 })),
-    description: optional(string('Description of the event.', { minLength: 1, maxLength: 2048 })),
-    startsAt: time('When it begins. Time with an offset, such as 2026-07-01T14:00:00+02:00.'),
-    endsAt: optional(time('When it ends; after `startsAt`.')),
-    location: optional(
-      strictPart('Where it is: a name, coordinates, or both.', {
-        name: optional(string('Name of the place.', { minLength: 1, maxLength: 200 })),
-        address: optional(string('Postal address of the place.', { minLength: 1, maxLength: 500 })),
-        latitude: optional(number('Degrees north (WGS 84).', { minimum: -90, maximum: 90 })),
-        longitude: optional(number('Degrees east (WGS 84).', { minimum: -180, maximum: 180 })),
-      }),
-    ),
-    extraGuests: optional(boolean('Guests can bring others; false by default.', { default: false })),
+    ...eventFields,
   },
   example: { to: '491707654321', name: 'Team lunch', startsAt: '2030-07-01T12:00:00+02:00' },
-  run(ctx, input) {
-    const { name, description, location, extraGuests } = input;
-    const startsAt = parseTime('startsAt', input.startsAt);
-    const endsAt = input.endsAt === undefined ? undefined : parseTime('endsAt', input.endsAt);
-    if (endsAt !== undefined && endsAt <= startsAt) throw invalidField('endsAt', 'must be after `startsAt`');
-    const event: EventDetails = {
-      startsAt,
-      ...(endsAt !== undefined && { endsAt }),
-      ...(description !== undefined && { description }),
-      ...(location !== undefined && { location: placeOf(location) }),
-      ...(extraGuests === true && { allowsExtraGuests: true }),
-    };
-    return send(ctx, input, { type: 'event', text: name, content: { event } });
-  },
+  run: (ctx, input) => send(ctx, input, eventContent(input)),
 });
+
+/** @throws {AppError} `validation_failed` */
+export function eventContent(given: Static<TObject<typeof eventFields>>): Content {
+  const { name, description, location, extraGuests } = given;
+  const startsAt = parseTime('startsAt', given.startsAt);
+  const endsAt = given.endsAt === undefined ? undefined : parseTime('endsAt', given.endsAt);
+  if (endsAt !== undefined && endsAt <= startsAt) throw invalidField('endsAt', 'must be after `startsAt`');
+  const event: EventDetails = {
+    startsAt,
+    ...(endsAt !== undefined && { endsAt }),
+    ...(description !== undefined && { description }),
+    ...(location !== undefined && { location: placeOf(location) }),
+    ...(extraGuests === true && { allowsExtraGuests: true }),
+  };
+  return { type: 'event', text: name, content: { event } };
+}
 
 type Given<T> = { readonly [K in keyof T]: T[K] | undefined };
 
@@ -85,6 +92,10 @@ const AlbumFile = strictObject({
   url: optional(string('https URL of the file.', { maxLength: 2048 })),
   caption: optional(string('Text shown below the file.', { maxLength: 4096 })),
 });
+
+export const albumFields = {
+  files: list(AlbumFile, 'The files, in the order in which they are shown.', { minItems: 2, maxItems: 30 }),
+};
 
 export const sendAlbum = defineOperation({
   ...sendOperation,
@@ -107,7 +118,7 @@ export const sendAlbum = defineOperation({
   status: 202,
   input: {
     ...envelope,
-    files: list(AlbumFile, 'The files, in the order in which they are shown.', { minItems: 2, maxItems: 30 }),
+    ...albumFields,
   },
   output: named('Album', {
     albumId: string('The same as in `album.albumId` of each message.'),
@@ -127,16 +138,12 @@ export const sendAlbum = defineOperation({
     await requireFeature(ctx, session, 'albums');
     const { to } = input;
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, 'sendAt', input.sendAt);
-    const contents = await contentsOf(ctx, session, input.files);
-    const [albumId, ...ids] = albumIds(ctx, contents.length);
-    const count = (type: string) => input.files.filter((file) => file.type === type).length;
-    const album = { albumId, images: count('image'), videos: count('video') };
-    const drafts = input.files.map(({ type, caption = '' }, index) => ({
+    const files = await albumContents(ctx, session, input.files);
+    const [albumId, ...ids] = albumIds(ctx, files.length);
+    const drafts = albumOf(albumId, input.files, files).map((content, index) => ({
+      ...content,
       messageId: ids[index] ?? '',
       to,
-      type,
-      text: caption,
-      content: { ...contents[index], album: { ...album, index } },
       replyTo: index === 0 ? (input.replyTo ?? null) : null,
       keyId: callerKeyId(ctx),
       sendAt: startsAt + index, // keeps their order
@@ -150,22 +157,33 @@ export const sendAlbum = defineOperation({
   },
 });
 
-interface GivenFile {
-  readonly type: 'image' | 'video';
-  readonly mediaId?: string | undefined;
-  readonly url?: string | undefined;
+type GivenFile = Static<typeof AlbumFile>;
+
+/** Returns the messages of an album. @param contents of `files`, from `albumContents` */
+export function albumOf(albumId: string, files: readonly GivenFile[], contents: readonly StoredContent[]): Content[] {
+  const count = (type: string) => files.filter((file) => file.type === type).length;
+  const album = { albumId, images: count('image'), videos: count('video') };
+  return files.map(({ type, caption = '' }, index) => ({
+    type,
+    text: caption,
+    content: { ...contents[index], album: { ...album, index } },
+  }));
 }
 
-/** One after the other, because each may be as large as a file can be. */
-async function contentsOf(
+/**
+ * Prepares the files one after the other, because each may be as large as a file can be.
+ * @param path before the names of the fields, in errors
+ */
+export async function albumContents(
   ctx: Context<'media' | 'preparation' | 'targets'>,
   session: SessionRef,
   files: readonly GivenFile[],
+  path = '',
 ): Promise<StoredContent[]> {
   const contents: StoredContent[] = [];
   for (const [index, file] of files.entries())
     contents.push(
-      (file.mediaId === undefined && deferredFile(ctx, file, `files.${index}.url`)) || {
+      (file.mediaId === undefined && deferredFile(ctx, file, `${path}files.${index}.url`)) || {
         media: storedMedia(await preparedFile(ctx, session, file)),
       },
     );

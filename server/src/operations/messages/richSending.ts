@@ -166,7 +166,7 @@ async function madePreview(ctx: Context<'linkPreviews'>, session: SessionRef, me
   return page === undefined ? {} : { linkPreview: { url, ...page } };
 }
 
-async function chosenPreview(
+export async function chosenPreview(
   ctx: Context<'media' | 'linkPreviews' | 'targets'>,
   message: string,
   { url = firstLink(message), title, description, image }: Exclude<NonNullable<TextOptions['linkPreview']>, boolean>,

@@ -23,7 +23,7 @@ const Caption = optional(string('Text shown below the file.', { maxLength: 4096 
 
 type Given<P extends TProperties> = Static<TObject<P>>;
 
-const Mentions = optional(PhoneNumberList('People to mention, up to 256.', { maxItems: 256 }));
+export const Mentions = optional(PhoneNumberList('People to mention, up to 256.', { maxItems: 256 }));
 
 /** Fetching a file from a URL may take a minute before the send. */
 export const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
@@ -226,7 +226,7 @@ function requireNumbers(phoneNumbers: readonly string[]): void {
     throw invalidField(`phoneNumbers.${index}`, 'must be a phone number; the person hides it', 'phone_number');
 }
 
-function mentioning(mentions: readonly string[] | undefined): StoredContent {
+export function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};
   return { mentions };
 }
