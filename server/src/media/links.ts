@@ -17,6 +17,8 @@ interface Claims {
   readonly keyId: string;
   /** Whether browsers must save the file instead of showing it. */
   readonly isDownload: boolean;
+  /** Webhook that delivered the link; empty for other links. The link ends with it. */
+  readonly webhookId: string;
 }
 
 export interface MadeLink {
@@ -36,6 +38,7 @@ type NewLink = Pick<Claims, 'mediaId'> & {
   readonly lifetimeMs: number;
   readonly keyId?: string | undefined;
   readonly isDownload?: boolean;
+  readonly webhookId?: string;
 };
 
 interface Options {
@@ -64,10 +67,10 @@ export class MediaLinks {
   async maker(accountId: string): Promise<(link: NewLink) => MadeLink> {
     const { database, clock } = this.#options;
     const salt = (await saltOf.first(database.reader, { accountId }))?.link_salt ?? '';
-    return ({ mediaId, lifetimeMs, keyId = '', isDownload = false }) => {
+    return ({ mediaId, lifetimeMs, keyId = '', isDownload = false, webhookId = '' }) => {
       // Rounded up, so that a link never lives shorter than it says.
       const expires = Math.ceil((clock.now() + lifetimeMs) / 1000);
-      const claims = { accountId, mediaId, expires, keyId, isDownload };
+      const claims = { accountId, mediaId, expires, keyId, isDownload, webhookId };
       const token = `${textOf(claims)}.${this.#sign(claims, salt).toString('base64url')}`;
       return { url: this.#urlOf(mediaId, token), expiresAt: expires * 1000 };
     };
@@ -84,11 +87,13 @@ export class MediaLinks {
     if (read === undefined) throw new AppError('link_invalid');
     const { claims, signature } = read;
     if (claims.expires * 1000 <= clock.now()) throw new AppError('link_invalid', 'The link has expired');
-    const { accountId, keyId, isDownload } = claims;
+    const { accountId, keyId, isDownload, webhookId } = claims;
     const account = await saltOf.first(database.reader, { accountId });
     const isSigned = timingSafeEqual(signature, this.#sign(claims, account?.link_salt ?? ''));
     const file = isSigned ? await fileById.first(database.reader, { accountId, mediaId }) : undefined;
     if (account === undefined || file === undefined) throw new AppError('link_invalid');
+    if (webhookId !== '' && (await webhookById.first(database.reader, { accountId, webhookId })) === undefined)
+      throw new AppError('link_invalid');
     return { accountId, keyId: keyId || undefined, isDownload, file };
   }
 
@@ -113,18 +118,19 @@ export class MediaLinks {
 }
 
 /** The claims as they are in the token, except for the media id, which is in the path. */
-function textOf({ accountId, expires, keyId, isDownload }: Claims): string {
-  return `${accountId}.${expires}.${keyId}.${isDownload ? 'd' : ''}`;
+function textOf({ accountId, expires, keyId, isDownload, webhookId }: Claims): string {
+  return `${accountId}.${expires}.${keyId}.${isDownload ? 'd' : ''}${webhookId && `.${webhookId}`}`;
 }
 
 /** A SHA-256 in base64url has 43 characters. */
-const TOKEN = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{0,64})\.(d?)\.([\w-]{43})$/;
+const TOKEN = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{0,64})\.(d?)(?:\.([\w-]{1,64}))?\.([\w-]{43})$/;
 
 function readToken(mediaId: string, token: string): { claims: Claims; signature: Buffer } | undefined {
-  const [, accountId = '', expires = '', keyId = '', download = '', signature = ''] = TOKEN.exec(token) ?? [];
+  const [, accountId = '', expires = '', keyId = '', download = '', webhookId = '', signature = ''] =
+    TOKEN.exec(token) ?? [];
   if (accountId === '') return undefined;
   return {
-    claims: { accountId, mediaId, expires: Number(expires), keyId, isDownload: download === 'd' },
+    claims: { accountId, mediaId, expires: Number(expires), keyId, isDownload: download === 'd', webhookId },
     signature: Buffer.from(signature, 'base64url'),
   };
 }
@@ -139,4 +145,12 @@ const setSalt = query((db, p: { accountId: string; salt: string }) =>
 
 const fileById = query((db, p: { accountId: string; mediaId: string }) =>
   db.selectFrom('media').selectAll().where('account_id', '=', p.accountId).where('media_id', '=', p.mediaId),
+);
+
+const webhookById = query((db, p: { accountId: string; webhookId: string }) =>
+  db
+    .selectFrom('webhooks')
+    .select('webhook_id')
+    .where('account_id', '=', p.accountId)
+    .where('webhook_id', '=', p.webhookId),
 );
