@@ -54,6 +54,11 @@ export const EventMedia = Type.Object({
       description: 'Content in base64. Only at webhooks with `inlineMediaBytes`, and not of larger files.',
     }),
   ),
+  contentOmitted: Type.Optional(
+    Type.Enum(['tooLarge'], {
+      description: 'Present if `content` is missing because the endpoint or the broker refused its size.',
+    }),
+  ),
 });
 
 export const LocationPart = Type.Object({

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
@@ -134,9 +134,10 @@ export class Media {
     return this.#options.store.open(hash, range);
   }
 
-  /** Reads the content into memory. Only for small files. */
-  async read(hash: string): Promise<Buffer> {
-    return buffer(await this.open(hash));
+  /** Reads the content into memory. Only for small files. @param signal ends the read */
+  async read(hash: string, signal?: AbortSignal): Promise<Buffer> {
+    const stream = await this.open(hash);
+    return buffer(signal === undefined ? stream : addAbortSignal(signal, stream));
   }
 
   /** Notes that a file is used, so that it is kept for `MEDIA_RETENTION_DAYS` from now on. */

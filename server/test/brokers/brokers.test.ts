@@ -6,6 +6,7 @@ import { verify } from '../../../sdk/src/webhooks.ts';
 import { type BrokerKind, brokerKinds, type RunningBroker } from '../support/brokers/brokerTable.ts';
 import { MANY_RETRIES } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { type Answer, connectSession, serversFor } from '../support/server.ts';
 
 const COUNT = 160;
@@ -32,7 +33,8 @@ function conform(kind: BrokerKind): void {
   after(() => broker.stop());
 
   async function setUp() {
-    const { call } = await (await start()).account();
+    const server = await start();
+    const { call, token } = await server.account();
     const sessionId = await connectSession(call);
     const create = async (more: object = {}) => {
       const fields = { ...broker.webhook, secret: SECRET, timeoutMs: 5000, events: ['message.incoming'], ...more };
@@ -47,7 +49,12 @@ function conform(kind: BrokerKind): void {
     const deliveries = async (webhookId: string, state: string): Promise<Answer['body'][]> =>
       (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=${state}&limit=200`)).body.data;
     const test = async (webhookId: string) => (await call('GET', `/webhooks/endpoints/${webhookId}/test`)).body;
-    return { call, create, write, deliveries, test };
+    const sendFile = async (from: string, bytes: Buffer) => {
+      const { mediaId } = (await upload(server, token, bytes)).body;
+      const content = { action: 'incoming', from, type: 'image', mediaId };
+      assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, content)).status, 200);
+    };
+    return { call, create, write, sendFile, deliveries, test };
   }
 
   it('stores an event with its id and a valid signature', async () => {
@@ -69,6 +76,29 @@ function conform(kind: BrokerKind): void {
     const { body } = await call('GET', `/webhooks/deliveries/${deliveryId}`);
     assert.equal(body.body, stored.body, 'the bytes of the log');
     assert.match(body.attemptLog[0].message, /stored|confirmed|added/);
+  });
+
+  // Redis accepts 512 MB.
+  it('stores an event without its file if that is too large', { skip: kind.name === 'Redis' }, async () => {
+    const { create, sendFile, write, deliveries, call } = await setUp();
+    const files = { inlineMediaBytes: 2 * 1024 * 1024, include: ['mediaLink'], retrySeconds: [] };
+    const { webhookId } = await create(files);
+    await sendFile('491711111111', Buffer.concat([picture(), Buffer.alloc(1.5 * 1024 * 1024)]));
+    const [delivery] = await eventually(
+      () => deliveries(webhookId, 'delivered'),
+      ({ length }) => length === 1,
+    );
+    const { eventId, deliveryId } = delivery ?? assert.fail();
+    const stored = (await broker.read()).find(({ id }) => id === eventId) ?? assert.fail('it is not stored');
+    const { link, content, contentOmitted } = JSON.parse(stored.body).data.media;
+    assert.deepEqual([typeof link.url, content, contentOmitted], ['string', undefined, 'tooLarge']);
+    const { body } = await call('GET', `/webhooks/deliveries/${deliveryId}`);
+    assert.match(body.attemptLog[0].message, /Sent without the contents of its files/);
+    await write('491711111111', 'The connection still works');
+    await eventually(
+      () => deliveries(webhookId, 'delivered'),
+      ({ length }) => length === 2,
+    );
   });
 
   it('tests the broker, stage by stage', async () => {

@@ -12,6 +12,14 @@ import { bearer, connectSession, eventOf, newNumber, serversFor, startServer } f
 const ANN = '491711111111';
 const SECRET = 'a secret of the test';
 const DAY_MS = 24 * 60 * 60 * 1000;
+const DELIVERED = {
+  class: 'ok',
+  status: 200,
+  durationMs: 1,
+  message: 'Answered 200',
+  response: null,
+  retryAfterMs: null,
+} as const;
 
 describeOnEachDeployment('files in a delivery', (_, database) => {
   const start = serversFor(database);
@@ -181,6 +189,77 @@ describeOnEachDeployment('files in a delivery', (_, database) => {
     assert.equal((await call('GET', path)).body.setByKeyId, null);
   });
 
+  it('go out as links only if the endpoint refuses the size, even without retries', async (test) => {
+    const { call, receiver, create, receive } = await setUp(test);
+    const { webhookId } = await create({ include: ['mediaLink'], inlineMediaBytes: 1000, retrySeconds: [] });
+    const isTooLong = (body: string) => body.includes('"content":');
+    receiver.respond(({ body }, response) => response.writeHead(isTooLong(`${body}`) ? 413 : 200).end());
+    await receive();
+    await receiver.waitFor(2);
+    const [refused, accepted] = receiver.deliveries.map(({ parsed }) => parsed.data.media);
+    assert.deepEqual([typeof refused.content, refused.contentOmitted], ['string', undefined]);
+    assert.deepEqual([accepted.content, accepted.contentOmitted], [undefined, 'tooLarge']);
+    assert.equal(typeof accepted.link.url, 'string');
+    const { body } = await eventually(
+      () => call('GET', `/webhooks/deliveries?webhookId=${webhookId}`),
+      (answer) => answer.body.data[0].state === 'delivered',
+    );
+    const { body: shown } = await call('GET', `/webhooks/deliveries/${body.data[0].deliveryId}`);
+    assert.equal(shown.attemptLog.length, 1);
+    assert.match(shown.attemptLog[0].message, /Answered 200. Sent without the contents of its files.*Answered 413/);
+    // The size is known now.
+    await receive();
+    await receiver.waitFor(3);
+    assert.equal(receiver.deliveries[2]?.parsed.data.media.contentOmitted, 'tooLarge');
+  });
+
+  it('go out as links only if the connection is closed over them', async (test) => {
+    const { receiver, create, receive } = await setUp(test);
+    await create({ inlineMediaBytes: 1000, retrySeconds: [] });
+    receiver.respond(({ body }, response) => {
+      if (`${body}`.includes('"content":')) response.destroy();
+      else response.writeHead(200).end();
+    });
+    await receive();
+    await receiver.waitFor(2);
+    const { content, contentOmitted } = receiver.deliveries[1]?.parsed.data.media ?? {};
+    assert.deepEqual([content, contentOmitted], [undefined, undefined]);
+  });
+
+  it('have links that end with their webhook', async (test) => {
+    const { call, receiver, create, receive, open } = await setUp(test);
+    const { webhookId } = await create({ include: ['mediaLink'] });
+    await receive();
+    await receiver.waitFor(1);
+    const { link } = receiver.deliveries[0]?.parsed.data.media ?? {};
+    assert.equal((await open(link)).status, 200);
+    assert.equal((await call('DELETE', `/webhooks/endpoints/${webhookId}`)).status, 200);
+    assert.equal((await open(link)).status, 403);
+  });
+
+  it('have links that end with the key that set the webhook', async (test) => {
+    const { server, call, receiver, receive, open } = await setUp(test);
+    const permissions = ['webhooks:*', 'media:read'];
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'hooks', permissions });
+    const wanted = { webhookUrl: receiver.url, events: ['message.incoming'], include: ['mediaLink'] };
+    const { status } = await bearer(server.url, key.key)('POST', '/webhooks/endpoints', wanted);
+    assert.equal(status, 201);
+    const next = async (count: number) => {
+      await receive();
+      await receiver.waitFor(count);
+      return receiver.deliveries[count - 1]?.parsed.data.media.link;
+    };
+    const link = await next(1);
+    assert.equal((await open(link)).status, 200);
+    await call('PATCH', `/api-keys/${key.keyId}`, { permissions: ['webhooks:*'] });
+    assert.equal((await open(link)).status, 403);
+    await call('PATCH', `/api-keys/${key.keyId}`, { permissions });
+    assert.equal((await open(link)).status, 200);
+    await call('DELETE', `/api-keys/${key.keyId}`);
+    assert.equal((await open(link)).status, 403);
+    assert.equal((await open(await next(2))).status, 200, 'the webhook belongs to the account now');
+  });
+
   it('are shown in a test delivery', async (test) => {
     const { call, receiver, create } = await setUp(test);
     const { webhookId } = await create({ events: ['message.media'], include: ['mediaLink'] });
@@ -207,6 +286,13 @@ it('waits for memory, and sends a file without its content if the store fails or
     },
   };
   let isBroken = false;
+  let isSlow = false;
+  /** A read that has been told to end, and has not ended yet. */
+  const aborted: (() => void)[] = [];
+  const stuck = (signal?: AbortSignal) =>
+    new Promise<Buffer>((_, reject) => {
+      signal?.addEventListener('abort', () => aborted.push(() => reject(signal.reason)));
+    });
   const withFiles = createWithFiles({
     reader: database.reader,
     clock,
@@ -214,14 +300,16 @@ it('waits for memory, and sends a file without its content if the store fails or
     files: () => ({
       links,
       media: {
-        read: async () => {
+        read: async (_, signal) => {
           if (isBroken) throw new Error('the store is down');
+          if (isSlow) return stuck(signal);
           return Buffer.from('content');
         },
       },
     }),
   });
-  const webhook = { accountId, webhookId: 'whk_1', links: false, inlineBytes: size, setByKey: null };
+  const url = 'https://example.com/';
+  const webhook = { accountId, webhookId: 'whk_1', url, links: false, inlineBytes: size, setByKey: null };
   const body = JSON.stringify({ event: 'message.incoming', data: { media: { mediaId: file.mediaId } } });
   /** Starts a delivery. Its attempt lasts until `end`. */
   const deliver = () => {
@@ -230,6 +318,7 @@ it('waits for memory, and sends a file without its content if the store fails or
     const done = withFiles(webhook, body, async (text) => {
       started.resolve(JSON.parse(text).data.media);
       await ended.promise;
+      return DELIVERED;
     });
     const end = () => {
       ended.resolve();
@@ -250,6 +339,28 @@ it('waits for memory, and sends a file without its content if the store fails or
   timers.at(4)?.(); // the fifth has waited long enough
   assert.equal((await fifth.started).content, undefined);
   for (const each of [...first.slice(1), fourth, fifth]) await each.end();
+  isSlow = true;
+  const slow = [deliver(), deliver(), deliver()];
+  const reads = timers.length;
+  await eventually(
+    async () => timers.length,
+    (count) => count === reads + 3,
+  );
+  for (const late of timers.slice(reads)) late();
+  for (const each of slow) {
+    assert.equal((await each.started).content, undefined);
+    await each.end();
+  }
+  isSlow = false;
+  const next = deliver();
+  await eventually(
+    async () => timers.length,
+    (count) => count === reads + 4, // it waits for the memory of the reads, which have not ended
+  );
+  aborted[0]?.();
+  assert.ok((await next.started).content);
+  await next.end();
+  for (const end of aborted) end();
   isBroken = true;
   const last = deliver();
   assert.equal((await last.started).content, undefined);

@@ -16,14 +16,14 @@ export type ShowOccurrence = (delivery: {
 }) => Promise<Shown>;
 
 /**
- * Calls `use` with the body of an attempt, with links to its files and their contents, and
- * frees the memory of the contents afterwards.
+ * Calls `use` with the body of an attempt, with links to its files and their contents, and frees the memory of the
+ * contents afterwards. If the receiver refuses the contents, calls `use` again without them.
  */
-export type WithFiles = <T>(
-  webhook: Pick<Webhook, 'accountId' | 'webhookId' | 'links' | 'inlineBytes' | 'setByKey'>,
+export type WithFiles = (
+  webhook: Pick<Webhook, 'accountId' | 'webhookId' | 'url' | 'links' | 'inlineBytes' | 'setByKey'>,
   body: string,
-  use: (body: string) => Promise<T>,
-) => Promise<T>;
+  use: (body: string) => Promise<Outcome>,
+) => Promise<Outcome>;
 
 type Shown =
   | { readonly body: string; readonly refusal?: undefined }

@@ -58,10 +58,15 @@ export interface Outcome {
   readonly response: string | null;
   /** `Retry-After` of the receiver, 1 s to 1 h. */
   readonly retryAfterMs: number | null;
+  /** Present if a broker refused the message for its size. */
+  readonly isTooLarge?: true;
 }
 
+/** Whether the receiver refused the body for its size. */
+export const isTooLarge = (outcome: Outcome): boolean => outcome.status === 413 || outcome.isTooLarge === true;
+
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
-export type Described = readonly [kind: OutcomeClass, status: number | null, message: string];
+export type Described = readonly [kind: OutcomeClass, status: number | null, message: string, isTooLarge?: true];
 
 export function headerValue(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];

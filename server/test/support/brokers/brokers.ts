@@ -79,7 +79,7 @@ export async function startRabbitMq(): Promise<BrokerServer> {
       RABBITMQ_LOG_BASE: join(folder, 'log'),
       RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'plugins'),
       RABBITMQ_CONF_ENV_FILE: join(folder, 'none'),
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `-kernel inet_dist_use_interface {127,0,0,1} -rabbit max_message_size ${1024 * 1024}`,
     },
   }));
   return {

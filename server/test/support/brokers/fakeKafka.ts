@@ -35,6 +35,10 @@ const UNKNOWN_TOPIC = 3;
 const AUTHENTICATION_FAILED = 58;
 
 /** One broker that speaks enough of Kafka's protocol for a producer that logs in by SASL/PLAIN. */
+/** The default of `message.max.bytes`: https://kafka.apache.org/documentation/#brokerconfigs_message.max.bytes */
+const MAX_BATCH_BYTES = 1_048_588;
+const MESSAGE_TOO_LARGE = 10;
+
 export async function startFakeKafka(options: Options): Promise<FakeKafka> {
   const { topic, partitions, username, password, isRecent = true, leaders } = options;
   const records: KafkaRecord[] = [];
@@ -121,7 +125,7 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
     if (acks !== -1) throw new Error('a message must be confirmed by all replicas');
     reader.readInt32();
     const isFailing = failures !== undefined && failures.left-- > 0;
-    const errorCode = isFailing ? (failures?.code ?? 0) : 0;
+    let errorCode = isFailing ? (failures?.code ?? 0) : 0;
     const stored = reader.readArray(
       (r) => ({
         name: r.readString(isFlexible),
@@ -129,6 +133,7 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
           (q) => {
             const partition = q.readInt32();
             const batch = Buffer.from(q.readBytes(isFlexible));
+            if (batch.length > MAX_BATCH_BYTES) errorCode = MESSAGE_TOO_LARGE;
             if (errorCode === 0) store(partition, batch);
             return partition;
           },

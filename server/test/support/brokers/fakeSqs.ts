@@ -23,6 +23,10 @@ const REGION = 'eu-central-1';
 export const sqsCredentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
 const MAX_ATTRIBUTES = 10;
 
+/** Limit and error text: the documentation of `SendMessage`, and https://github.com/getmoto/moto (`sqs/responses.py`). */
+const MAX_BYTES = 1_048_576;
+const TOO_LONG = `One or more parameters are invalid. Reason: Message must be shorter than ${MAX_BYTES} bytes.`;
+
 /**
  * `SendMessage` of Amazon SQS in its JSON protocol: checks the signature, the attributes, and what FIFO queues require,
  * and drops repeated messages of those.
@@ -35,10 +39,10 @@ export async function startFakeSqs(queues: readonly string[]): Promise<FakeSqs> 
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
-    const refuse = (status: number, type: string) =>
+    const refuse = (status: number, type: string, message = `the message of ${type}`) =>
       response
         .writeHead(status, { 'content-type': 'application/x-amz-json-1.0' })
-        .end(JSON.stringify({ __type: `com.amazonaws.sqs#${type}`, message: `the message of ${type}` }));
+        .end(JSON.stringify({ __type: `com.amazonaws.sqs#${type}`, message }));
     if (failures !== undefined && failures.left-- > 0) return void refuse(400, failures.type);
     if (request.headers.authorization !== (await rightSignature(request, body, port)))
       return void refuse(403, 'InvalidSignatureException');
@@ -47,6 +51,7 @@ export async function startFakeSqs(queues: readonly string[]): Promise<FakeSqs> 
     const queue = messages.get(path);
     if (queue === undefined) return void refuse(400, 'QueueDoesNotExist');
     if (Object.keys(MessageAttributes).length > MAX_ATTRIBUTES) return void refuse(400, 'InvalidParameterValue');
+    if (Buffer.byteLength(MessageBody) > MAX_BYTES) return void refuse(400, 'InvalidParameterValue', TOO_LONG);
     const { MessageGroupId: group, MessageDeduplicationId: deduplication } = more;
     const isFifo = path.endsWith('.fifo');
     if (isFifo !== (group !== undefined)) return void refuse(400, 'MissingParameter');

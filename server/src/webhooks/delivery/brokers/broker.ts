@@ -80,6 +80,9 @@ export const ok = (message: string): Described => ['ok', null, message];
 
 export const refused = (message: string): Described => ['client_error', null, message];
 
+/** The broker does not accept messages of this size. */
+export const tooLarge = (message: string): Described => ['client_error', null, message, true];
+
 /** The broker cannot store the message now. */
 export const unavailable = (message: string): Described => ['server_error', null, message];
 

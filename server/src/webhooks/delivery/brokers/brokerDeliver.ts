@@ -98,9 +98,9 @@ export class BrokerDeliver implements Deliver {
     const connection = this.#connectionFor(request.broker, verdict.url, timeoutMs, isProbe);
     if (connection === undefined)
       return done(['no_socket', null, 'The account has as many connections to brokers as it may, and all are in use']);
-    const [kind, status, message] = await connection.use(() => this.#send(connection, request, timeoutMs));
+    const [kind, status, message, ...size] = await connection.use(() => this.#send(connection, request, timeoutMs));
     if (isProbe) connection.retire();
-    return done([kind, status, withoutSecrets(message, request.broker.credentials)], connection.moments);
+    return done([kind, status, withoutSecrets(message, request.broker.credentials), ...size], connection.moments);
   }
 
   /** Sends the message, within the deadline. A connection that missed it is used for no further messages. */
@@ -218,7 +218,8 @@ function withoutSecrets(message: string, { username: _, ...secrets }: Credential
   return hidden.reduce((text, secret) => text.replaceAll(secret, '(hidden)'), message);
 }
 
-function toOutcome([kind, status, message]: Described, startedAt: number): Outcome {
+function toOutcome([kind, status, message, isTooLarge]: Described, startedAt: number): Outcome {
   const durationMs = Math.round(performance.now() - startedAt);
-  return { class: kind, status, durationMs, message: message.toWellFormed(), response: null, retryAfterMs: null };
+  const outcome = { class: kind, status, durationMs, message: message.toWellFormed(), response: null };
+  return { ...outcome, retryAfterMs: null, ...(isTooLarge && { isTooLarge }) };
 }

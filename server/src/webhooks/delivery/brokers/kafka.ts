@@ -16,6 +16,7 @@ import {
   ok,
   quoted,
   refused,
+  tooLarge,
   unavailable,
 } from './broker.ts';
 import { readMetadata, type TopicMetadata } from './kafkaMetadata.ts';
@@ -324,11 +325,12 @@ const LASTING = new Set([
   'INVALID_TOPIC_EXCEPTION',
   'TOPIC_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
-  'MESSAGE_TOO_LARGE',
-  'RECORD_LIST_TOO_LARGE',
   'INVALID_RECORD',
   'POLICY_VIOLATION',
 ]);
+
+/** Errors about `max.message.bytes` and `segment.bytes`: https://kafka.apache.org/protocol#protocol_error_codes */
+const SIZE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
 
 function describeFailure(error: Error, { host, port }: Place, topic: string, timeoutMs: number): Described {
   if (error instanceof OpeningFailed) return error.described;
@@ -340,6 +342,7 @@ function describeFailure(error: Error, { host, port }: Place, topic: string, tim
   const apiId = all.find((one) => 'apiId' in one)?.apiId;
   if (apiId !== undefined) {
     const message = `Kafka refused the message for the topic "${topic}": ${quoted(apiId)}`;
+    if (SIZE.has(String(apiId))) return tooLarge(message);
     return LASTING.has(String(apiId)) ? refused(message) : unavailable(message);
   }
   if (all.some(({ message }) => message === 'Broker requires TLS.'))

@@ -13,6 +13,7 @@ import {
   ok,
   quoted,
   refused,
+  tooLarge,
   unavailable,
 } from './broker.ts';
 import { NatsOperations } from './natsOperations.ts';
@@ -166,12 +167,20 @@ function describeError(error: Error, subject: string, isClosed: boolean): Descri
   if (name === 'PermissionViolationError' || /permissions violation/i.test(message))
     return refused(`NATS does not permit publishing: ${quoted(message)}`);
   if (name === 'TimeoutError') return ['timeout', null, 'JetStream did not confirm the message; it may have stored it'];
+  if (name === 'JetStreamApiError' && codeOf(error) === MESSAGE_EXCEEDS_MAXIMUM)
+    return tooLarge(`JetStream refused the message for its size: ${quoted(message)}`);
   if (name === 'JetStreamApiError') return unavailable(`JetStream could not store the message: ${quoted(message)}`);
-  if (/max(imum)?[ _]payload/i.test(message)) return refused(`NATS refused the message: ${quoted(message)}`);
+  // The client checks the server's limit before it sends.
+  if (/max(imum)?[ _]payload/i.test(message)) return tooLarge(`NATS refused the message: ${quoted(message)}`);
   if (isClosed || /clos|disconnect/i.test(`${name} ${message}`))
     return ['reset', null, 'NATS closed the connection before it confirmed the message'];
   return ['protocol', null, `NATS did not confirm the message: ${quoted(message)}`];
 }
+
+/** JSStreamMessageExceedsMaximumErr: https://github.com/nats-io/nats-server, `server/errors.json`. */
+const MESSAGE_EXCEEDS_MAXIMUM = 10_054;
+
+const codeOf = (error: Error): unknown => ('code' in error ? error.code : undefined);
 
 /** Returns the socket's own errors as they are. */
 function describeOpening(error: Error, { address: { host, port } }: Opening): Error {

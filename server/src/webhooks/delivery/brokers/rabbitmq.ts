@@ -13,6 +13,7 @@ import {
   ok,
   quoted,
   refused,
+  tooLarge,
   unavailable,
 } from './broker.ts';
 import { captureSocket, dialPlain, guardSocket, tlsOptions } from './socket.ts';
@@ -23,6 +24,8 @@ const HEARTBEAT_SECONDS = 30;
 /** The largest frame that RabbitMQ agrees on by default. */
 const FRAME_BYTES = 131_072;
 const CLOSE_MS = 1000;
+/** Source: https://github.com/rabbitmq/rabbitmq-server, `check_msg_size` in `rabbit_channel.erl`. */
+const TOO_LARGE = /message size \d+ is larger than (?:configured )?max size (\d+)/;
 
 export const openRabbitMq: Open<RabbitMq> = async (opening) => {
   const { default: amqp } = await import('amqplib');
@@ -145,11 +148,11 @@ class RabbitMqClient implements BrokerClient {
       this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
       this.#channel.publish(exchange, routingKey, body, properties, (error) => {
         this.#forget(id);
-        resolve(this.#outcome(id, error));
+        resolve(this.#outcome(id, error, body.length));
       });
     } catch (error) {
       this.#forget(id);
-      resolve(this.#describe(thrownError(error)));
+      resolve(this.#describe(thrownError(error), body.length));
     }
     return promise;
   }
@@ -166,9 +169,9 @@ class RabbitMqClient implements BrokerClient {
     this.#model.close().catch(() => this.#socket.destroy());
   }
 
-  #outcome(id: string, error: Error | null): Described {
+  #outcome(id: string, error: Error | null, size: number): Described {
     const { exchange, routingKey } = this.#destination;
-    if (error !== null) return this.#describe(error);
+    if (error !== null) return this.#describe(error, size);
     const count = this.#returned.get(id) ?? 0;
     if (count === 0) return ok('RabbitMQ confirmed the message');
     if (count === 1) this.#returned.delete(id);
@@ -178,12 +181,16 @@ class RabbitMqClient implements BrokerClient {
     return refused(`${from} "${routingKey}": RabbitMQ returned the message`);
   }
 
-  #describe(error: Error): Described {
+  /** @param size of the message in bytes */
+  #describe(error: Error, size: number): Described {
     if (error.message === 'message nacked') return unavailable('RabbitMQ could not store the message (nack)');
     const cause = this.#error ?? error;
     const code = 'code' in cause ? cause.code : undefined;
     if (code === 404) return refused(`RabbitMQ: ${quoted(cause.message)}`);
     if (code === 403) return refused(`RabbitMQ does not permit publishing: ${quoted(cause.message)}`);
+    // The channel closes for all messages in flight: the smaller ones go out again as they are.
+    const limit = Number(TOO_LARGE.exec(cause.message)?.[1] ?? Number.POSITIVE_INFINITY);
+    if (code === 406 && size > limit) return tooLarge(`RabbitMQ refused the message: ${quoted(cause.message)}`);
     if (typeof code === 'number') return unavailable(`RabbitMQ closed the connection: ${quoted(cause.message)}`);
     // The client could not encode the message.
     if (cause.name === 'RangeError' || cause.name === 'TypeError') return refused(`RabbitMQ: ${quoted(cause.message)}`);

@@ -110,8 +110,16 @@ function describe(outcome: Outcome): Outcome {
   if (type === '') return outcome;
   const detail = answer?.message ?? answer?.Message ?? '';
   const message = `Amazon SQS answered ${quoted(type)}${detail === '' ? '' : `: ${quoted(detail)}`}`;
+  if (TOO_LARGE.test(String(detail))) return { ...outcome, message, isTooLarge: true };
   return { ...outcome, message, class: /Throttl|TooManyRequests/i.test(type) ? 'throttled' : outcome.class };
 }
+
+/**
+ * "One or more parameters are invalid. Reason: Message must be shorter than 262144 bytes.", with the code
+ * InvalidParameterValue. Source: https://github.com/getmoto/moto, `moto/sqs/responses.py`, and the documentation of
+ * `SendMessage` for the limit (1 MiB, or the queue's `MaximumMessageSize`).
+ */
+const TOO_LARGE = /must be shorter than \d+ bytes/i;
 
 function parse(text: string | null): Answer | undefined {
   try {
