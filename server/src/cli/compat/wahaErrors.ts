@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '../../../../sdk/src/errors.ts';
+import { ApiError, ConnectionError, NotFoundError } from '../../../../sdk/src/errors.ts';
 
 /*
  * Errors as WAHA returns them. WAHA is built on NestJS: an exception of its own becomes `{statusCode, message, error}`,
@@ -61,4 +61,14 @@ export function wahaErrorOf(error: unknown): WahaError | undefined {
   const texts = fields.map((field) => `${field.field}: ${field.message}`);
   if (status === 400) return badRequest(...(texts.length > 0 ? texts : [message]));
   return new WahaError(status === 409 ? 422 : status, message, { retryAfterSeconds });
+}
+
+/** Returns undefined for something that does not exist, such as the message of an event after its deletion. */
+export async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../../../sdk/src/client.ts';
-import { NotFoundError } from '../../../../sdk/src/errors.ts';
 import type { EventData } from '../../../../sdk/src/events.ts';
 import type { WebhookEvent } from '../../../../sdk/src/webhooks.ts';
+import { unlessGone } from './wahaErrors.ts';
 import { bareId, wahaChat, wahaMessageId } from './wahaIds.ts';
 import { type Ack, ackNames, ackOf, secondsOf, wahaMessage } from './wahaMessages.ts';
 import { wahaStatus } from './wahaSessions.ts';
@@ -177,14 +177,4 @@ function revoked(data: EventData['message.deleted'], { publicUrl }: Options) {
 function changedStatus({ status, previousStatus, reason, session, sessionId }: EventData['session.status']): Payloads {
   if (status === previousStatus) return {};
   return { 'session.status': { name: session?.name ?? sessionId, status: wahaStatus(status, reason) } };
-}
-
-/** A deleted message has no more content, but its events still arrive. */
-async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
 }

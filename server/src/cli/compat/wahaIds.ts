@@ -1,4 +1,4 @@
-import { badRequest } from './wahaErrors.ts';
+import { badRequest, unprocessable } from './wahaErrors.ts';
 
 /*
  * Ids of WAHA. A chat is `491707654321@c.us`, `…@g.us` or `…@lid`. A message is `{fromMe}_{chat}_{id}`
@@ -9,11 +9,40 @@ import { badRequest } from './wahaErrors.ts';
 const MAX_ID = 300;
 const OWN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** The chat as the API takes it. WAHA completes bare numbers (`ensureSuffix`). */
+/**
+ * The chat as the API takes it. WAHA completes bare numbers (`ensureSuffix`).
+ * @throws {WahaError} 400, or 422 for a status or channel, which are no chats in Switchboard
+ */
 export function chatOf(chatId: string): string {
   const chat = chatId.trim();
   if (chat === '' || chat.length > MAX_ID || /[\s/]/.test(chat)) throw badRequest('chatId must be a chat id');
-  return chat.includes('@') ? chat : `${chat.replace(/^\+/, '')}@c.us`;
+  if (chat.endsWith('@broadcast')) throw unprocessable(`${chat} is not supported; use /status of Switchboard`);
+  if (chat.endsWith('@newsletter')) throw unprocessable(`${chat} is not supported; use /channels of Switchboard`);
+  // A group whose address is not known, as `wahaChat` returns it.
+  return chat.includes('@') || chat.startsWith('grp_') ? chat : `${bareNumber(chat)}@c.us`;
+}
+
+const bareNumber = (text: string) => text.trim().replace(/^\+/, '');
+
+/** The digits of a person. WAHA accepts the id of their chat, too. */
+export const numberOf = (person: string) => bareNumber(person.split('@')[0] ?? '');
+
+export const isLid = (person: string) => person.trim().endsWith('@lid');
+
+interface Mentions {
+  readonly mentions?: string[];
+  readonly mentionAll?: true;
+}
+
+/** `all` mentions everyone in a group, since WAHA 2025.11.1 (devlikeapro/waha#1377). The digits of a LID are no number. */
+export function mentionsOf(given: readonly string[] = []): Mentions {
+  const people = given.filter((one) => one !== 'all');
+  return {
+    ...(people.length > 0 && {
+      mentions: [...new Set(people.map((one) => (isLid(one) ? one.trim() : numberOf(one))))],
+    }),
+    ...(people.length < given.length && { mentionAll: true }),
+  };
 }
 
 /** WAHA writes `@c.us` where the network writes `@s.whatsapp.net` (`toCusFormat`). */
@@ -43,7 +72,7 @@ export function messageRefOf(given: string): MessageRef {
   if (given.length > MAX_ID) throw badRequest('messageId is too long');
   const bare = given.startsWith('msg_') ? given.slice(4) : given;
   // The id of a message in a group has the participant as its fourth part.
-  const [, chat, id = bare] = /^(?:true|false)_([^_]+)_([^_]+)(?:_[^_]+)?$/.exec(given) ?? [];
+  const [, chat, id = bare] = /^(?:true|false)_((?:grp_)?[^_]+)_([^_]+)(?:_[^_]+)?$/.exec(given) ?? [];
   if (!/^[\w.:-]+$/.test(id)) throw badRequest('Message id be in format false_11111111111@c.us_AAAAAAAAAAAAAAAAAAAA');
   return { messageId: OWN_ID.test(id) ? `msg_${id}` : undefined, networkId: id, chat: chat && chatOf(chat) };
 }

@@ -2,8 +2,8 @@ import type { Message, Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { ConflictError } from '../../../../sdk/src/errors.ts';
 import { configOf } from './wahaConfig.ts';
-import { badRequest, unexpectedStatus, unprocessable, WahaError } from './wahaErrors.ts';
-import { chatOf, wahaChat } from './wahaIds.ts';
+import { badRequest, unexpectedStatus, unlessGone, unprocessable, WahaError } from './wahaErrors.ts';
+import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
 import { type Fields, flag, object, optional, required, texts } from './wahaInput.ts';
 import { ackOf, findMessage, wahaMessage } from './wahaMessages.ts';
 import { meOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
@@ -42,10 +42,10 @@ type Route = (call: Call, parts: Parts) => Promise<Answer>;
 /** NestJS answers a POST with 201. */
 export const routes: Readonly<Record<string, Route>> = {
   'POST /api/sendText': async ({ body }, parts) => {
-    const [text, mentions] = [required(body, 'text'), texts(body, 'mentions')?.map(digitsOf)];
+    const [text, mentions] = [required(body, 'text'), mentionsOf(texts(body, 'mentions'))];
     const { session, to, replyTo } = await destination(body, parts);
     return sent(parts, session, body, (sessionId) =>
-      parts.client.messages.send({ sessionId, to, replyTo, message: text, mentions }),
+      parts.client.messages.send({ sessionId, to, replyTo, message: text, ...mentions }),
     );
   },
   'POST /api/sendImage': (call, parts) => sendFile(call, parts, 'image'),
@@ -68,9 +68,11 @@ export const routes: Readonly<Record<string, Route>> = {
   },
   'GET /api/contacts/check-exists': async ({ query }, parts) => {
     const session = await parts.sessions.get(query.get('session') || 'default');
-    const phoneNumber = digitsOf(query.get('phone') ?? '');
+    const phone = query.get('phone') ?? '';
+    const phoneNumber = numberOf(phone);
     if (phoneNumber === '') throw badRequest('phone should not be empty');
     const { sessionId } = session;
+    if (isLid(phone)) return { status: 200, json: await hiddenContact(parts, sessionId, phone.trim()) };
     const { data } = await working(session, () =>
       parts.client.contacts.check({ sessionId, phoneNumbers: [phoneNumber] }),
     );
@@ -134,8 +136,12 @@ function fileNotFound(): WahaError {
   return new WahaError(404, 'File not found', { body: { error } });
 }
 
-/** Accepts the ids of chats in place of numbers, as WAHA does. */
-const digitsOf = (phone: string) => phone.split('@')[0]?.replace(/^\+/, '').trim() ?? '';
+/** Looks up a LID among the contacts, because networks check only numbers. */
+async function hiddenContact({ client }: Parts, sessionId: string, lid: string) {
+  const contact = await unlessGone(client.contacts.get({ sessionId, contactId: lid }));
+  if (contact === undefined) return { numberExists: false };
+  return { numberExists: true, chatId: contact.unidentified === true ? lid : wahaChat(contact.phoneNumber) };
+}
 
 /** The session that the path names. @throws {WahaError} 404 */
 async function named({ session = '' }: Call['path'], { sessions }: Parts): Promise<Session> {
@@ -161,8 +167,9 @@ async function sendFile({ body }: Call, parts: Parts, type: 'image' | 'document'
   const [url, fileName, mimeType] = [optional(file, 'url'), optional(file, 'filename'), optional(file, 'mimetype')];
   const content = url === undefined ? await uploaded(file, { fileName, mimeType }, parts) : { url };
   const caption = type === 'voice' ? undefined : optional(body, 'caption');
+  const mentions = mentionsOf(texts(body, 'mentions'));
   return sent(parts, session, body, (sessionId) =>
-    parts.client.messages.sendMedia({ sessionId, to, replyTo, type, caption, fileName, ...content }),
+    parts.client.messages.sendMedia({ sessionId, to, replyTo, type, caption, fileName, ...content, ...mentions }),
   );
 }
 

@@ -4,26 +4,9 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Receiver, startReceiver } from '../../support/connections/receiver.ts';
 import { samples } from '../../support/media/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../../support/server.ts';
-import { type CliProcess, newPerson, type Person, spawnCli } from '../support.ts';
-import {
-  chattingRequests,
-  checkExists,
-  createSession,
-  credentialTest,
-  type NodeRequest,
-  nodeHeaders,
-  sessionRequests,
-} from './n8nRequests.ts';
-
-const API_KEY = 'the key of the WAHA clients';
-const HMAC_KEY = 'the key of the receiver';
-
-interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly body: any;
-}
+import { type CliProcess, newPerson, type Person } from '../support.ts';
+import { type Answered, API_KEY, callWaha, HMAC_KEY, startCompat } from './compatProcess.ts';
+import { chattingRequests, checkExists, createSession, credentialTest, sessionRequests } from './n8nRequests.ts';
 
 describe('switchboard compat --waha', () => {
   let server: TestServer;
@@ -53,26 +36,8 @@ describe('switchboard compat --waha', () => {
     person?.remove();
   });
 
-  async function start(args: readonly string[]) {
-    const running = spawnCli(person, ['compat', '--waha', '--port', '0', ...args], {
-      SWITCHBOARD_URL: server.url,
-      SWITCHBOARD_KEY: key,
-      WAHA_API_KEY: API_KEY,
-      WHATSAPP_HOOK_HMAC_KEY: HMAC_KEY,
-    });
-    const [, url = ''] = await running.waitFor(/Serving the API of WAHA at (\S+?)\. /);
-    return { running, url };
-  }
-
-  async function waha({ method, path, body }: Omit<NodeRequest, 'operation'>, headers = {}): Promise<Answered> {
-    const answer = await fetch(url + path, {
-      method,
-      headers: { ...nodeHeaders(API_KEY), ...headers },
-      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
-  }
+  const start = (args: readonly string[]) => startCompat(person, { url: server.url, key }, args);
+  const waha = (request: Parameters<typeof callWaha>[1], headers = {}) => callWaha(url, request, headers);
 
   /** The friend writes. @returns WAHA's event */
   async function incoming(message: string, more: object = {}) {
