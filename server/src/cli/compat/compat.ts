@@ -7,7 +7,7 @@ import { acceptedUrl, type Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { styled } from '../io.ts';
 import { readSecretLine } from '../prompt.ts';
-import { eventsOf, receiverUrl } from './wahaConfig.ts';
+import { eventsOf, receiverUrl, unsentWarning } from './wahaConfig.ts';
 import { WahaError } from './wahaErrors.ts';
 import { createWahaListener } from './wahaServer.ts';
 import { WahaSessions } from './wahaSessions.ts';
@@ -23,11 +23,13 @@ export interface CompatOptions {
   readonly eventsUrl?: string;
   readonly publicUrl?: string;
   readonly connector?: string;
+  readonly name: string;
 }
 
 /** A slow upload of the largest file. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const CLOSE_MS = 5000;
+const NAME = /^[\w.-]{1,50}$/;
 
 /** Serves the API of another gateway, until Ctrl-C. */
 export async function serveCompat(context: Context, options: CompatOptions): Promise<void> {
@@ -51,12 +53,16 @@ export async function serveCompat(context: Context, options: CompatOptions): Pro
     secret: createHmac('sha256', key.value).update('switchboard compat').digest('base64url'),
     hmacKey: io.env['WHATSAPP_HOOK_HMAC_KEY'] || undefined,
     version,
+    name: options.name,
     onError,
   });
-  const parts = { client, sessions: new WahaSessions(client), targets, publicUrl, network: options.connector };
+  const warn = (text: string | undefined) => text !== undefined && out.note(text);
+  const sessions = new WahaSessions(client, options.name);
+  const parts = { client, sessions, targets, publicUrl, network: options.connector, warn };
   server.on('request', createWahaListener({ parts, apiKey: key.value, onError }));
   try {
     await targets.start(wanted);
+    if (wanted !== undefined) warn(unsentWarning(wanted));
     announce(context, own, key);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
@@ -100,10 +106,12 @@ async function apiKeyOf({ io }: Context, given: string | undefined): Promise<Api
 }
 
 /** @throws {CliError} `usage` */
-function wantedTarget({ forwardTo, events }: CompatOptions) {
+function wantedTarget({ forwardTo, events, name }: CompatOptions) {
+  if (!NAME.test(name))
+    throw new CliError('usage', '--name takes up to 50 letters, digits, dots, dashes and underscores.');
   if (forwardTo === undefined) return undefined;
   try {
-    return { url: receiverUrl(forwardTo), events: eventsOf(events) };
+    return { url: receiverUrl(forwardTo), ...eventsOf(events) };
   } catch (error) {
     throw error instanceof WahaError ? new CliError('usage', `${error.message}.`) : error;
   }

@@ -22,6 +22,7 @@ export function addCompat(program: Command, add: Adder): void {
     ])
     .option('--events-url <url>', 'Address where the server reaches this command. Default: where it listens.')
     .option('--public-url <url>', 'Address of this command in the URLs of files. Default: where it listens.')
+    .option('--name <name>', 'Distinguishes several commands of an account. Each serves its own receivers.', 'default')
     .addOption(named('--network <name>', 'connector', 'Network of new sessions. Default: the default of the server.'))
     .addHelpText(
       'after',

@@ -8,7 +8,13 @@ export interface SessionConfig {
   readonly metadata: Readonly<Record<string, string>>;
   /** One URL, as the networks of Switchboard take it. */
   readonly proxy: string | undefined;
-  readonly webhooks: readonly { readonly url: string; readonly events: readonly WahaEvent[] }[];
+  readonly webhooks: readonly ({ readonly url: string } & Subscribed)[];
+}
+
+export interface Subscribed {
+  readonly events: readonly WahaEvent[];
+  /** Events of WAHA that were asked for and that this command does not send. */
+  readonly unsent: readonly string[];
 }
 
 const MAX_WEBHOOKS = 10;
@@ -49,7 +55,7 @@ function webhookOf(webhook: Fields) {
   const { customHeaders } = webhook;
   if (Array.isArray(customHeaders) && customHeaders.length > 0)
     throw unprocessable('webhooks.customHeaders are not supported by switchboard compat');
-  return { url: receiverUrl(required(webhook, 'url')), events: eventsOf(texts(webhook, 'events') ?? []) };
+  return { url: receiverUrl(required(webhook, 'url')), ...eventsOf(texts(webhook, 'events') ?? []) };
 }
 
 /** @throws {WahaError} 400 */
@@ -60,10 +66,53 @@ export function receiverUrl(text: string): string {
   return url.href;
 }
 
-/** WAHA ignores events that it does not know. @throws {WahaError} 422 if none is left */
-export function eventsOf(names: readonly string[]): readonly WahaEvent[] {
-  if (names.includes('*')) return wahaEvents;
-  const known = wahaEvents.filter((name) => names.includes(name));
-  if (known.length === 0) throw unprocessable(`Supported webhook events are ${wahaEvents.join(', ')}`);
-  return known.filter(isWahaEvent);
+/** The other events of `WAHAEvents` (`src/structures/enums.dto.ts` of devlikeapro/waha, 2025). */
+const UNSENT: readonly string[] = [
+  'message.ack.group',
+  'message.waiting',
+  'message.edited',
+  'state.change',
+  'group.join',
+  'group.leave',
+  'group.v2.join',
+  'group.v2.leave',
+  'group.v2.update',
+  'group.v2.participants',
+  'presence.update',
+  'poll.vote',
+  'poll.vote.failed',
+  'chat.archive',
+  'call.received',
+  'call.accepted',
+  'call.rejected',
+  'label.upsert',
+  'label.deleted',
+  'label.chat.added',
+  'label.chat.deleted',
+  'event.response',
+  'event.response.failed',
+  'engine.event',
+];
+
+/**
+ * WAHA rejects names that it does not know (`@IsEnum` in `src/structures/webhooks.config.dto.ts`).
+ * @throws {WahaError} 400 for such a name, 422 if no event is left
+ */
+export function eventsOf(names: readonly string[]): Subscribed {
+  if (names.includes('*')) return { events: wahaEvents, unsent: [] };
+  const unsent = names.filter((name) => !isWahaEvent(name));
+  const unknown = unsent.filter((name) => !UNSENT.includes(name));
+  if (unknown.length > 0)
+    throw badRequest(
+      `each value in events must be one of the following values: ${[...wahaEvents, ...UNSENT].join(', ')}; not ${unknown.join(', ')}`,
+    );
+  const events = wahaEvents.filter((name) => names.includes(name));
+  if (events.length === 0) throw unprocessable(`Supported webhook events are ${wahaEvents.join(', ')}`);
+  return { events, unsent };
+}
+
+/** The warning about events that a receiver does not get; undefined if it gets all. The URL can have a secret. */
+export function unsentWarning({ url, unsent }: { readonly url: string } & Pick<Subscribed, 'unsent'>) {
+  if (unsent.length === 0) return undefined;
+  return `Warning: ${new URL(url).host} does not get ${unsent.join(', ')}, which this command cannot send.`;
 }

@@ -63,7 +63,7 @@ export function wahaErrorOf(error: unknown): WahaError | undefined {
   return new WahaError(status === 409 ? 422 : status, message, { retryAfterSeconds });
 }
 
-/** Returns undefined for something that does not exist, such as the message of an event after its deletion. */
+/** Returns undefined for something that does not exist, such as a deleted message. */
 export async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

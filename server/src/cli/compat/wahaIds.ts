@@ -11,7 +11,7 @@ const OWN_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
  * The chat as the API takes it. WAHA completes bare numbers (`ensureSuffix`).
- * @throws {WahaError} 400, or 422 for a status or channel, which are no chats in Switchboard
+ * @throws {WahaError} 400, or 422 for a status or channel
  */
 export function chatOf(chatId: string): string {
   const chat = chatId.trim();
@@ -34,7 +34,7 @@ interface Mentions {
   readonly mentionAll?: true;
 }
 
-/** `all` mentions everyone in a group, since WAHA 2025.11.1 (devlikeapro/waha#1377). The digits of a LID are no number. */
+/** `all` mentions everyone in a group, since WAHA 2025.11.1 (devlikeapro/waha#1377). A LID stays whole. */
 export function mentionsOf(given: readonly string[] = []): Mentions {
   const people = given.filter((one) => one !== 'all');
   return {

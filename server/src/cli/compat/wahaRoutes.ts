@@ -1,8 +1,8 @@
 import type { Message, Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { ConflictError } from '../../../../sdk/src/errors.ts';
-import { configOf } from './wahaConfig.ts';
-import { badRequest, unexpectedStatus, unlessGone, unprocessable, WahaError } from './wahaErrors.ts';
+import { configOf, unsentWarning } from './wahaConfig.ts';
+import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaErrors.ts';
 import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
 import { type Fields, flag, object, optional, required, texts } from './wahaInput.ts';
 import { ackOf, findMessage, wahaMessage } from './wahaMessages.ts';
@@ -21,6 +21,8 @@ export interface Parts {
   readonly publicUrl: string;
   /** Network of new sessions; undefined for the server's default. */
   readonly network: string | undefined;
+  /** Shows a warning to the operator; undefined for none. */
+  readonly warn: (text: string | undefined) => void;
 }
 
 export interface Call {
@@ -242,22 +244,23 @@ async function createSession(body: Fields, parts: Parts): Promise<Answer> {
   if (name.length > MAX_NAME) throw badRequest(`name must be shorter than or equal to ${MAX_NAME} characters`);
   const { metadata, proxy, webhooks } = configOf(body);
   const isStarted = flag(body, 'start', true);
-  if ((await parts.sessions.list()).some((session) => session.name === name))
-    throw unprocessable(`Session '${name}' already exists. Use PUT to update it.`);
-  const { client, targets, network: connector } = parts;
-  const { sessionId } = await client.sessions.create({
-    name,
-    connector,
-    metadata,
-    options: proxy === undefined ? undefined : { proxy },
-  });
-  try {
-    for (const webhook of webhooks) await targets.add({ ...webhook, sessionId });
-  } catch (error) {
-    // The caller gets an error, and would repeat the call.
-    await client.sessions.delete({ sessionId });
-    throw error;
-  }
-  if (isStarted) await client.sessions.connect({ sessionId });
+  const { client, sessions, targets, network: connector, warn } = parts;
+  const options = proxy === undefined ? undefined : { proxy };
+  await sessions.create(
+    { name, connector, metadata, options },
+    {
+      async complete(sessionId, finish) {
+        for (const { url, events } of webhooks) await targets.add({ url, events, sessionId });
+        await finish();
+        if (isStarted) await client.sessions.connect({ sessionId });
+      },
+      async undo(sessionId) {
+        await targets.removeOfSession(sessionId);
+        await unlessGone(client.sessions.delete({ sessionId }));
+      },
+      warn,
+    },
+  );
+  for (const webhook of webhooks) warn(unsentWarning(webhook));
   return { status: 201, json: await detailsOf({ session: name }, parts) };
 }

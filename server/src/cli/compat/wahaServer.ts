@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { badRequest, unauthorized, WahaError, wahaErrorOf } from './wahaErrors.ts';
 import { type Fields, isObject } from './wahaInput.ts';
 import { type Answer, type Call, type Parts, routes } from './wahaRoutes.ts';
-import { EVENTS_PATH } from './wahaTargets.ts';
+import { EVENTS_PATH, SERVED } from './wahaTargets.ts';
 
 /* The HTTP side: finds the route, checks the key, reads the body within limits, and answers as WAHA does. */
 
@@ -59,6 +59,8 @@ export function createWahaListener({ parts, apiKey, onError }: Options): Request
   async function receive(pathname: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const handle = parts.targets.handlerOf(pathname);
     if (handle === undefined) throw new WahaError(404, 'Unknown receiver');
+    // Only those who know the path get here.
+    if (request.method === 'GET') return send(response, { status: 200, json: SERVED });
     await handle(request, response);
   }
 

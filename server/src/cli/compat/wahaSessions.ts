@@ -33,6 +33,16 @@ export function meOf({ phoneNumber, network }: Session) {
   return phoneNumber === null ? null : { id: wahaChat(phoneNumber), pushName: network?.displayName ?? '' };
 }
 
+/** Metadata of a session that is not complete yet. */
+const UNFINISHED = 'switchboard.compat';
+
+interface Creation {
+  /** Calls `finish` before the session's first event, because events contain the metadata. */
+  readonly complete: (sessionId: string, finish: () => Promise<unknown>) => Promise<void>;
+  readonly undo: (sessionId: string) => Promise<void>;
+  readonly warn: (text: string) => void;
+}
+
 const MAX_SESSIONS = 10_000;
 /** WAHA's default for a request without a session (`src/structures/base.dto.ts`). */
 const DEFAULT = 'default';
@@ -41,9 +51,48 @@ export class WahaSessions {
   readonly #client: Client;
   /** Ids by name, of sessions that were found once. A session keeps its id when it is renamed. */
   readonly #known = new Map<string, string>();
+  /** Sessions that this command is creating, by name. */
+  readonly #creating = new Set<string>();
+  /** Marks the sessions that this command creates. */
+  readonly #mark: string;
 
-  constructor(client: Client) {
+  /** @param commandName distinguishes commands of the same account */
+  constructor(client: Client, commandName: string) {
     this.#client = client;
+    this.#mark = `creating by ${commandName}`;
+  }
+
+  /**
+   * Creates a session and lets `complete` add what belongs to it. If that fails, `undo` removes it again. A session whose
+   * creation was interrupted, such as by a crash, carries a mark, and a repeated call replaces it.
+   * @throws {WahaError} 422 if a session has the name
+   */
+  async create(
+    input: Parameters<Client['sessions']['create']>[0] & { readonly name: string },
+    { complete, undo, warn }: Creation,
+  ): Promise<void> {
+    const { name, metadata = {} } = input;
+    const taken = () => unprocessable(`Session '${name}' already exists. Use PUT to update it.`);
+    if (this.#creating.has(name)) throw taken();
+    this.#creating.add(name);
+    try {
+      for (const session of await this.list()) {
+        if (session.name !== name) continue;
+        if (session.metadata[UNFINISHED] !== this.#mark) throw taken();
+        await undo(session.sessionId);
+      }
+      const marked = { ...metadata, [UNFINISHED]: this.#mark };
+      const { sessionId } = await this.#client.sessions.create({ ...input, metadata: marked });
+      try {
+        await complete(sessionId, () => this.#client.sessions.update({ sessionId, metadata }));
+      } catch (error) {
+        // The caller gets the error of the call, and can repeat it.
+        await undo(sessionId).catch(() => warn(`Session ${sessionId} is incomplete. Repeat the request or delete it.`));
+        throw error;
+      }
+    } finally {
+      this.#creating.delete(name);
+    }
   }
 
   async list(): Promise<Session[]> {

@@ -2,6 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { webhookHandler } from '../../../../sdk/src/express.ts';
+import { CliError } from '../failure.ts';
+import { unlessGone } from './wahaErrors.ts';
 import type { Translated, WahaEvent } from './wahaEvents.ts';
 import { INCLUDED, isWahaEvent, sourcesOf, translate } from './wahaEvents.ts';
 
@@ -34,6 +36,8 @@ interface Options {
   /** Signs what receivers get, as WAHA does with `WHATSAPP_HOOK_HMAC_KEY`. */
   readonly hmacKey: string | undefined;
   readonly version: string;
+  /** Distinguishes this command from others of the same account. */
+  readonly name: string;
   readonly onError: (error: unknown) => void;
 }
 
@@ -43,6 +47,10 @@ const MAX_BODY_BYTES = 2 * 1024 * 1024;
 /** An attempt of Switchboard has 15 s, and can lead to two requests. */
 const RECEIVER_TIMEOUT_MS = 6000;
 const MARK = 'waha';
+/** Default of `--name`, and for webhooks from before commands had names. */
+export const DEFAULT_NAME = 'default';
+/** Time for another command to report that it runs. */
+const PROBE_MS = 3000;
 
 export class WahaTargets {
   readonly #options: Options;
@@ -59,21 +67,49 @@ export class WahaTargets {
   async start(wanted: Omit<Target, 'sessionId'> | undefined): Promise<void> {
     const { client } = this.#options;
     let isKept = false;
-    for await (const { webhookId, metadata } of client.webhooks.endpoints.list.all({ limit: 200 })) {
-      const { compat, token, target: url, events = '' } = metadata;
-      if (compat !== MARK || token === undefined || url === undefined) continue;
-      const sessionId = metadata['session'];
+    const earlier = await this.#earlier();
+    await this.#requireAlone(earlier.map(({ webhookUrl }) => webhookUrl));
+    for (const { webhookId, token, url, events, sessionId } of earlier) {
       if (sessionId === undefined && (wanted === undefined || isKept)) {
         await client.webhooks.endpoints.delete({ webhookId });
         continue;
       }
       isKept ||= sessionId === undefined;
-      const known = { url, events: events.split(',').filter(isWahaEvent), sessionId };
-      const target = sessionId === undefined && wanted !== undefined ? { ...wanted, sessionId } : known;
+      const target =
+        sessionId === undefined && wanted !== undefined ? { ...wanted, sessionId } : { url, events, sessionId };
       await client.webhooks.endpoints.update({ webhookId, ...this.#webhookOf(token, target) });
       this.#register(token, webhookId, target);
     }
     if (wanted !== undefined && !isKept) await this.add({ ...wanted, sessionId: undefined });
+  }
+
+  /** The webhooks of this command. */
+  async #earlier() {
+    const earlier = [];
+    for await (const { webhookId, webhookUrl, metadata } of this.#options.client.webhooks.endpoints.list.all({
+      limit: 200,
+    })) {
+      const { compat, name = DEFAULT_NAME, token, target: url, events = '', session: sessionId } = metadata;
+      if (compat !== MARK || name !== this.#options.name || token === undefined || url === undefined) continue;
+      earlier.push({ webhookId, webhookUrl, token, url, events: events.split(',').filter(isWahaEvent), sessionId });
+    }
+    return earlier;
+  }
+
+  /** @throws {CliError} if a command of the same name runs at another address, whose receivers would get nothing more */
+  async #requireAlone(webhookUrls: readonly (string | null)[]): Promise<void> {
+    const others = new Map<string, string>();
+    for (const url of webhookUrls) {
+      const base = url?.slice(0, url.indexOf(EVENTS_PATH));
+      if (url && base && base !== this.#options.eventsUrl) others.set(base, url);
+    }
+    const running = await Promise.all([...others].map(async ([base, url]) => ((await isServed(url)) ? [base] : [])));
+    const [other] = running.flat();
+    if (other === undefined) return;
+    throw new CliError(
+      'usage',
+      `Another switchboard compat at ${other} serves the receivers of this account. Stop it, or pass another --name.`,
+    );
   }
 
   async add(target: Target): Promise<void> {
@@ -82,17 +118,25 @@ export class WahaTargets {
     this.#register(token, webhookId, target);
   }
 
+  async removeOfSession(sessionId: string): Promise<void> {
+    for (const [token, target] of this.#byToken) {
+      if (target.sessionId !== sessionId) continue;
+      await unlessGone(this.#options.client.webhooks.endpoints.delete({ webhookId: target.webhookId }));
+      this.#byToken.delete(token);
+    }
+  }
+
   ofSession(sessionId: string): readonly Target[] {
     return [...this.#byToken.values()].filter((target) => target.sessionId === sessionId);
   }
 
-  /** Answers a delivery of Switchboard. @returns undefined for a path without a receiver */
+  /** Handles a delivery of Switchboard. @returns undefined for a path without a receiver */
   handlerOf(path: string) {
     return this.#byToken.get(path.slice(EVENTS_PATH.length))?.handle;
   }
 
   #webhookOf(token: string, { url, events, sessionId }: Target) {
-    const { eventsUrl, secret } = this.#options;
+    const { eventsUrl, secret, name } = this.#options;
     return {
       webhookUrl: `${eventsUrl}${EVENTS_PATH}${token}`,
       events: sourcesOf(events),
@@ -103,6 +147,7 @@ export class WahaTargets {
       description: 'Events for a receiver of WAHA, translated by switchboard compat.',
       metadata: {
         compat: MARK,
+        name,
         token,
         target: url,
         events: events.join(','),
@@ -153,5 +198,19 @@ export class WahaTargets {
         'x-webhook-hmac-algorithm': 'sha512',
       }),
     };
+  }
+}
+
+/** Response to a GET of a path that a running command serves. */
+export const SERVED = { compat: MARK } as const;
+
+/** Whether a running command serves a path of deliveries. A command whose address does not answer counts as stopped. */
+async function isServed(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PROBE_MS) });
+    const text = await answer.text();
+    return answer.ok && text === JSON.stringify(SERVED);
+  } catch {
+    return false;
   }
 }

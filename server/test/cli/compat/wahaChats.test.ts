@@ -6,9 +6,9 @@ import { newPerson, type Person } from '../support.ts';
 import { type Compat, callWaha, startCompat } from './compatProcess.ts';
 
 /*
- * Forms of a chat id, by WAHA's documentation (https://waha.devlike.pro/docs/how-to/chats/) and its source: `toJID` and
- * `ensureSuffix` accept `@c.us`, `@s.whatsapp.net` and bare numbers, and keep `@g.us`, `@newsletter` and
- * `status@broadcast`. GOWS and NOWEB report `@lid` since 2025.
+ * Forms of a chat id, by WAHA's source: `toJID` and `ensureSuffix` (`session.noweb.core.ts` of 2024.10) accept `@c.us`,
+ * `@s.whatsapp.net` and bare numbers, and keep `@g.us`, `@newsletter` and `status@broadcast`. Later versions report
+ * `@lid` (devlikeapro/waha#2230).
  */
 
 describe('chat ids of WAHA', () => {
