@@ -147,6 +147,11 @@ describeOnEachDeployment('chats', (_, database) => {
   it('changes a chat of a session that is not connected only here, and says so', async () => {
     const { from } = await written('offline');
     assert.equal((await ok('PATCH', `/chats/${from}`, { sessionId, archived: true })).synchronized, true);
+    const listed = async (archived: boolean) =>
+      (await ok('GET', `/chats?sessionId=${sessionId}&archived=${archived}&limit=200`)).data.map(
+        ({ chatId }: Data) => chatId,
+      );
+    assert.deepEqual([await listed(true), (await listed(false)).includes(from)], [[from], false]);
     await ok('POST', `/sessions/${sessionId}/disconnect`);
     assert.equal((await ok('PATCH', `/chats/${from}`, { sessionId, archived: false })).synchronized, false);
     assert.equal((await ok('POST', `/chats/${from}/unread`, { sessionId })).synchronized, false);

@@ -105,6 +105,7 @@ export const listChats = defineOperation({
   input: {
     sessionId: ListedSessionId,
     unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
+    archived: optional(boolean('`true`: only archived chats; `false`: only others.')),
     ...chatReferralFilters,
     labelId: optional(string('Only chats with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 })),
     ...pageInput,
@@ -149,17 +150,19 @@ const recent = {
 
 interface ChatFilters {
   readonly unread?: boolean | undefined;
+  readonly archived?: boolean | undefined;
   readonly hasReferral?: true | undefined;
   readonly adId?: string | undefined;
 }
 
 /** Conditions for chats `r`. A page passes a bounded number of chats, and looks up one ad for each. */
-function filtersOf({ unread, hasReferral, adId }: ChatFilters): RawBuilder<boolean>[] {
+function filtersOf({ unread, archived, hasReferral, adId }: ChatFilters): RawBuilder<boolean>[] {
   const isOfAd = adId === undefined ? sql`` : sql`and a.ad_id = ${adId}`;
   const hasAd = sql<boolean>`exists (select 1 from chat_ads as a
     where a.session_id = r.session_id and a.chat_id = r.chat_id ${isOfAd})`;
   return [
     unread === undefined ? [] : unread ? sql<boolean>`r.unread_count > 0` : sql<boolean>`r.unread_count = 0`,
+    archived === undefined ? [] : sql<boolean>`r.archived = ${Number(archived)}`,
     hasReferral === true || adId !== undefined ? hasAd : [],
   ].flat();
 }
