@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { additions } from '../../src/http/mcp/branchTable.ts';
+import { operations } from '../../src/operations/index.ts';
 import { callTool, mcpClient } from '../support/mcp/mcp.ts';
 import { picture, upload } from '../support/media/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 type Client = Awaited<ReturnType<typeof mcpClient>>;
 type Fields = Record<string, unknown>;
+
+function operationOf(id: string) {
+  const operation = operations.find((one) => one.id === id);
+  assert.ok(operation, id);
+  return operation;
+}
 
 describe('tools that cover several operations', () => {
   let server: TestServer;
@@ -159,6 +167,98 @@ describe('tools that cover several operations', () => {
       ['messages_send', { sessionId, to: friend }],
     ] as const)
       assert.equal((await callTool(client, name, input)).output['code'], 'validation_failed', name);
+  });
+
+  it("explains branch errors in the tool's terms", async () => {
+    const messageId = await send();
+    const poll = { sessionId, to: friend, question: 'When?', options: ['Today', 'Tomorrow'] };
+    const { messageId: pollId } = await tool('messages_send_poll', poll);
+    const chat = { chatId: friend, sessionId };
+    const template = { name: 'greeting', language: 'en' };
+    for (const [name, input, expected] of [
+      [
+        'messages_edit',
+        { messageId, starred: true, message: 'x' },
+        'message cannot be combined with `starred: true`; make another call for it',
+      ],
+      ['messages_edit', { messageId, pinned: '7d', addLabel: 'lbl_1' }, 'addLabel cannot be combined with `pinned`'],
+      ['messages_edit', { messageId, pinned: '99d' }, 'pinned must be one of 24h, 7d, 30d, off'],
+      ['messages_edit', { messageId }, 'message is required unless the call has `starred` or `pinned` or'],
+      ['messages_edit', { messageId, starred: 'maybe' }, 'starred must be true or false'],
+      ['messages_send', { to: friend, template: 'greeting' }, 'template must be an object'],
+      ['messages_send', { to: friend, template: { name: 'greeting' } }, 'template.language is required'],
+      ['messages_send', { to: friend, template: { ...template, language: '' } }, 'template.language '],
+      [
+        'messages_send',
+        { sessionId, to: friend, template, message: 'x' },
+        'message cannot be combined with `template`',
+      ],
+      ['messages_send', { to: friend }, 'message is required unless the call has `template` or `buttons`'],
+      ['messages_send', { to: friend, text: 'x' }, 'text is not an argument of this tool, which takes sessionId, to, '],
+      [
+        'messages_send_media',
+        { to: 'status', type: 'image', fileName: 'x' },
+        'fileName cannot be combined with `to: status`',
+      ],
+      [
+        'messages_send_media',
+        { sessionId, to: friend, files: [{ type: 'image' }], caption: 'x' },
+        'caption cannot be combined with `files`',
+      ],
+      ['messages_react', { messageId: pollId }, 'emoji is required unless the call has `vote`'],
+      ['messages_react', { messageId: pollId, vote: ['Today', 'Today'] }, 'vote must not contain the same item twice'],
+      ['chats_mark_read', { ...chat, archived: true, unread: true }, 'archived cannot be combined with `unread: true`'],
+      ['chats_mark_read', { ...chat, olderMessages: 100_000 }, 'olderMessages must be from 1 to'],
+      ['chats_mark_read', { ...chat, mutedUntil: 'never' }, 'mutedUntil must be '],
+      ['contacts_check', { sessionId, phoneNumbers: [friend, number], profile: true }, 'phoneNumbers '],
+      ['contacts_check', { sessionId, phoneNumbers: [friend], profile: 'maybe' }, 'profile must be true'],
+      ['groups_join', { sessionId, invite: 'x', previewOnly: 'maybe' }, 'previewOnly must be true'],
+      ['sessions_disconnect', { sessionId, unlink: 'maybe' }, 'unlink must be true'],
+    ] as const) {
+      const { output } = await callTool(client, name, input);
+      assert.equal(output['code'], 'validation_failed', `${name}: ${JSON.stringify(output)}`);
+      assert.ok(String(output['detail']).includes(expected), `${name}: ${output['detail']}, not ${expected}`);
+    }
+  });
+
+  it('maps every required field of every branch', () => {
+    for (const [id, { branches = [] }] of Object.entries(additions))
+      for (const { becomes, fields, names = {} } of branches) {
+        const known = [...Object.keys(operationOf(id).input.properties), ...Object.keys(fields)];
+        for (const field of operationOf(becomes).input.required ?? [])
+          assert.ok(known.includes((names[field] ?? field).split('.')[0] ?? ''), `${id} → ${becomes}: ${field}`);
+      }
+  });
+
+  it('shows a tool of which a key may use only branches, with their fields alone', async (t) => {
+    const shownTo = async (permissions: string[]) => {
+      const limited = await clientWith({ permissions });
+      t.after(() => limited.close());
+      return { limited, tools: new Map((await limited.listTools()).tools.map((one) => [one.name, one])) };
+    };
+    const { limited, tools } = await shownTo(['groups:read', 'chats:write']);
+    const shapeOf = (name: string) => {
+      const { properties = {}, required = [] } = tools.get(name)?.inputSchema ?? {};
+      return [Object.keys(properties).toSorted(), required.toSorted()];
+    };
+    assert.deepEqual(shapeOf('groups_join'), [
+      ['invite', 'previewOnly', 'sessionId'],
+      ['invite', 'previewOnly'],
+    ]);
+    assert.deepEqual(tools.get('groups_join')?.annotations?.readOnlyHint, true);
+    assert.match(tools.get('groups_join')?.description ?? '', /^Only: /);
+    assert.deepEqual(shapeOf('messages_edit'), [['addLabel', 'messageId', 'removeLabel', 'starred'], ['messageId']]);
+    assert.ok(!tools.has('messages_send_media') && !tools.has('groups_leave'));
+    const messageId = await send();
+    await tool('messages_edit', { messageId, starred: true }, limited);
+    const { output } = await callTool(limited, 'messages_edit', { messageId, message: 'Edited' });
+    assert.equal(output['code'], 'permission_denied');
+  });
+
+  it('describes the values that take a branch', async () => {
+    const { tools } = await client.listTools();
+    const { to } = tools.find(({ name }) => name === 'messages_send_media')?.inputSchema.properties ?? {};
+    assert.match((to as { description: string }).description, /`status` posts a status/);
   });
 
   it('checks the permission of the operation, and hides what the key may not do', async (t) => {

@@ -7,6 +7,7 @@ import { type Reference, referenceOf } from '../../invoke/input/references.ts';
 import { validator } from '../../invoke/input/validate.ts';
 import { denialOf, type Invoke, isRepeatable, type Operation } from '../../invoke/operation.ts';
 import type { Names } from '../../operations/shared/names.ts';
+import { inToolTerms } from './branchErrors.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { failed, type Reading, succeeded } from './results.ts';
@@ -49,7 +50,7 @@ export class Tools {
         ...branches.fields(),
         ...operation.input.properties,
         ...reading,
-        ...wider(operation, branches.actions()),
+        ...branches.widened(operation.input.properties),
       };
       return [
         name,
@@ -69,17 +70,20 @@ export class Tools {
 
   /** The tools that the caller's key permits, of those that the client has asked for. */
   list({ caller, selection }: Principal): Tool[] {
+    const isPermitted = permissionsOf(caller);
     return [...this.#tools.values()]
-      .filter(({ operation }) => denialOf(operation, caller) === undefined && isSelected(selection, operation))
-      .map((tool) => this.#definition(tool, (operation) => denialOf(operation, caller) === undefined));
+      .filter(({ operation, branches }) => isPermitted(operation) || branches.becoming(isPermitted).length > 0)
+      .filter(({ operation }) => isSelected(selection, operation))
+      .map((tool) => this.#definition(tool, isPermitted));
   }
 
   #definition({ operation, branches, definitions }: OperationTool, isPermitted: (one: Operation) => boolean): Tool {
-    const permitted = branches.operations.filter(isPermitted);
-    const key = permitted.map(({ id }) => id).join();
+    const isOwnPermitted = isPermitted(operation);
+    const permitted = isOwnPermitted ? branches.operations.filter(isPermitted) : branches.becoming(isPermitted);
+    const key = [isOwnPermitted, ...permitted.map(({ id }) => id)].join();
     const known = definitions.get(key);
     if (known !== undefined) return known;
-    const definition = definitionOf(withReceipt(operation), this.#ids, { branches, permitted });
+    const definition = definitionOf(withReceipt(operation), this.#ids, { branches, permitted, isOwnPermitted });
     definitions.set(key, definition);
     return definition;
   }
@@ -106,16 +110,23 @@ export class Tools {
     const { own, rest } = splitInput(readInput(input ?? {}), readingOf(tool.operation));
     const { include, rest: stated } = splitInclude(rest, branches);
     const given = branches.withoutUnused(stated);
-    const { operation, input: taken } = branches.take(given) ?? { operation: tool.operation, input: given };
+    const taken = branches.take(given);
+    const { operation, input: becoming } = taken ?? { operation: tool.operation, input: given };
     let reading: Reading;
     try {
       reading = readReading(own);
       branches.requireExtras(include);
+      if (taken !== undefined) branches.validate(taken.branch, given as Fields);
     } catch (error) {
       return failed(toProblem(error, principal.requestId));
     }
-    const answer = await this.#run(principal, operation, taken);
-    if (!answer.ok) return failed(answer.problem, answer.retryAfterSeconds);
+    const answer = await this.#run(principal, operation, becoming);
+    if (!answer.ok) {
+      const isPermitted = permissionsOf(principal.caller);
+      const fields = Object.keys(this.#definition(tool, isPermitted).inputSchema.properties ?? {});
+      const terms = { branches, branch: taken?.branch, fields, isPermitted };
+      return failed(inToolTerms(answer.problem, terms), answer.retryAfterSeconds);
+    }
     const added: Record<string, unknown> = {};
     for (const [part, reads, extra] of branches.extrasOf(include)) {
       const found = await this.#run(principal, reads, extra.inputOf(given as Fields));
@@ -135,12 +146,8 @@ export class Tools {
   }
 }
 
-/** The field `action` with the values that take a branch, if there are any. */
-function wider({ input }: Operation, actions: readonly string[]): TProperties {
-  const { action }: Parts = input.properties;
-  if (actions.length === 0 || action === undefined) return {};
-  return { action: { ...action, enum: [...(action.enum ?? []), ...actions] } };
-}
+const permissionsOf = (caller: Principal['caller']) => (operation: Operation) =>
+  denialOf(operation, caller) === undefined;
 
 /** Splits `include` off, unless the operation has a field of this name. */
 function splitInclude(input: unknown, branches: ToolBranches): { include: unknown; rest: unknown } {
@@ -154,7 +161,11 @@ export function toolDefinitions(operations: readonly Operation[]): readonly Tool
   const exposed = operationsByTool(operations);
   return [...exposed.values()].map((operation) => {
     const branches = new ToolBranches(operation.id, operations);
-    return definitionOf(withReceipt(operation), idsOf(exposed), { branches, permitted: branches.operations });
+    return definitionOf(withReceipt(operation), idsOf(exposed), {
+      branches,
+      permitted: branches.operations,
+      isOwnPermitted: true,
+    });
   });
 }
 
@@ -220,13 +231,18 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
   };
 }
 
-/** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
+/**
+ * Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. Empty for
+ * parameters that need none besides their name and format.
+ */
 const BRIEF: Readonly<Record<string, string>> = {
-  sendAt: 'With an offset.',
-  idempotencyKey: 'Unique; makes repeats safe.',
+  sendAt: '',
+  idempotencyKey: '',
   events: 'Types such as `message.incoming`, or patterns such as `message.*`.',
-  mentions: 'Phone numbers of people to mention.',
+  mentions: 'Phone numbers to mention.',
+  mentionAll: 'Mention everyone in a group.',
   metadata: 'Your own data: texts by key.',
+  url: 'https URL of the file.',
   cursor: 'The last `nextCursor`.',
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
@@ -234,13 +250,13 @@ const BRIEF: Readonly<Record<string, string>> = {
 /** The same for parameters that refer to something. */
 const BRIEF_REFERENCES: Partial<Record<Reference, string>> = {
   session: 'If several exist.',
-  recipient: 'Phone number (491701234567) or group id (`grp_…`).',
+  recipient: 'Phone number or group id (`grp_…`).',
   chat: 'Phone number or group id (`grp_…`).',
   message: 'Id (`msg_…`).',
   group: 'Id (`grp_…`).',
   file: 'Id of a file (`med_…`).',
   delivery: 'Id (`dlv_…`).',
-  webhook: 'The default one if left out.',
+  webhook: 'If not the default one.',
 };
 
 interface ShownSchema extends TSchema {
@@ -253,7 +269,7 @@ interface ShownSchema extends TSchema {
 
 type Parts = Readonly<Record<string, ShownSchema>>;
 
-function inputOf({ input, ...operation }: Operation, { branches, permitted }: Shown): TObject {
+function inputOf({ input, ...operation }: Operation, { branches, permitted, isOwnPermitted }: Shown): TObject {
   const isRequired = (name: string) => input.required?.includes(name) === true;
   const shown = Object.entries(input.properties as Parts);
   const properties = shown
@@ -265,20 +281,29 @@ function inputOf({ input, ...operation }: Operation, { branches, permitted }: Sh
         to === 'session' && isRequired(name) ? 'Id (`ses_…`).' : (BRIEF[name] ?? (to && BRIEF_REFERENCES[to]));
       // The description of a filter says what it selects, so it stays.
       const isBrief = brief !== undefined && !description.startsWith('Only');
-      return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
+      return [name, isBrief ? described(schema, brief) : withBriefFormat(schema)];
     });
   const isPermitted = (one: Operation) => permitted.includes(one);
-  const added = { ...branches.fields(isPermitted), ...wider({ input, ...operation }, branches.actions(isPermitted)) };
+  const own = Object.fromEntries(properties);
+  const added = { ...branches.fields(isPermitted), ...branches.widened(own, isPermitted) };
   const { required = [], ...rest }: { readonly required?: readonly string[] } = input;
+  if (!isOwnPermitted) return { ...rest, ...branches.reduced({ ...own, ...added }, isPermitted) } as TObject;
   const needed = permitted.length === 0 ? required : required.filter((name) => !branches.replaced.includes(name));
   return {
     ...rest,
     ...(needed.length > 0 && { required: needed }),
-    properties: { ...Object.fromEntries(properties), ...added, ...readingOf({ input, ...operation }) },
+    properties: { ...own, ...added, ...readingOf({ input, ...operation }) },
   } as TObject;
 }
 
-/** Replaces the format of phone numbers with an example, and leaves out parts that are not for agents. */
+function described({ description: _, ...schema }: ShownSchema, brief: string): TSchema {
+  return brief === '' ? schema : { ...schema, description: brief };
+}
+
+/** An example that the format of the field repeats. */
+const TIME_EXAMPLE = ', such as 2026-07-01T12:00:00Z';
+
+/** Leaves out the formats of phone numbers and times, which the server reads in any form, and parts not for agents. */
 function withBriefFormat({ ...schema }: TSchema): TSchema {
   const { description, items, properties }: ShownSchema & { items?: TSchema; properties?: Parts } = schema;
   return {
@@ -287,7 +312,10 @@ function withBriefFormat({ ...schema }: TSchema): TSchema {
       properties: Object.fromEntries(Object.entries(properties).filter(([, part]) => !part['x-not-for-agents'])),
     }),
     ...(description !== undefined && {
-      description: description.replace(`. ${PHONE_NUMBER_FORMAT}`, ', such as 491701234567.'),
+      description: description
+        .replace(`. ${PHONE_NUMBER_FORMAT}`, '.')
+        .replace(TIME_EXAMPLE, '')
+        .replace(/; up to 30\.$/, '.'),
     }),
     ...(items !== undefined && { items: withBriefFormat(items) }),
   };
@@ -297,19 +325,23 @@ interface Shown {
   readonly branches: ToolBranches;
   /** The operations of branches that the caller may use. */
   readonly permitted: readonly Operation[];
+  /** Whether the caller may use the tool's own operation. */
+  readonly isOwnPermitted: boolean;
 }
 
 /** @param ids of the operations that are tools */
 function definitionOf(operation: Operation, ids: ReadonlySet<string>, shown: Shown): Tool {
   const { summary, description, output } = operation;
-  const all = [operation, ...shown.permitted];
+  const all = shown.isOwnPermitted ? [operation, ...shown.permitted] : shown.permitted;
   const isRead = all.every(({ effect }) => effect === 'read');
   return {
     name: toolName(operation),
     title: summary,
     description: [
-      withToolNames(description ?? `${summary}.`, ids),
-      shown.permitted.length > 0 && shown.branches.about,
+      shown.isOwnPermitted
+        ? withToolNames(description ?? `${summary}.`, ids)
+        : `Only: ${shown.permitted.map((one) => one.summary).join('; ')}.`,
+      shown.isOwnPermitted && shown.permitted.length > 0 && shown.branches.about,
       isRead && operation.thirdPartyText && WARNING,
     ]
       .filter(Boolean)

@@ -63,12 +63,16 @@ export const sendMedia = defineOperation({
   uses: ['sender', 'media', 'preparation', 'targets'],
   summary: 'Send a file',
   description:
-    'Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first (for a key with `requiresApproval`, once the message is approved), and `content`.',
+    'Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first, and `content`.',
   input: {
     ...envelope,
     type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
     mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { ...ref('file'), maxLength: 100 })),
-    url: optional(string('https URL of the file.', { maxLength: 2048 })),
+    url: optional(
+      string('https URL of the file. For a key with `requiresApproval`, the server fetches it after the approval.', {
+        maxLength: 2048,
+      }),
+    ),
     content: optional(
       string('A small file in base64, up to 700,000 characters.', { minLength: 1, contentEncoding: 'base64' }),
     ),
