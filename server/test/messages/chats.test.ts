@@ -186,6 +186,40 @@ describeOnEachDeployment('chats', (_, database) => {
     assert.deepEqual(merged.body.metadata, { crm: '2' });
   });
 
+  it('changes only the given metadata keys, and removes those that are null', async () => {
+    const { from } = await written('with several keys');
+    const change = (metadata: object) => call('PATCH', `/chats/${from}`, { sessionId, metadata });
+    await change({ crm: '1', desk: 'a' });
+    assert.deepEqual((await change({ desk: 'b', bot: 'on' })).body.metadata, { crm: '1', desk: 'b', bot: 'on' });
+    assert.deepEqual((await change({ crm: null, unknown: null })).body.metadata, { desk: 'b', bot: 'on' });
+    // Two programs at the same time, each with its own keys.
+    await Promise.all(Array.from({ length: 20 }, (_, index) => change({ [`key${index}`]: 'x' })));
+    const { metadata } = await ok('GET', `/chats/${from}?sessionId=${sessionId}`);
+    assert.equal(Object.keys(metadata).length, 22);
+    const more = Object.fromEntries(Array.from({ length: 29 }, (_, index) => [`more${index}`, 'x']));
+    const tooMany = await call('PATCH', `/chats/${from}`, { sessionId, pinned: true, metadata: more });
+    assert.equal(tooMany.status, 400);
+    assert.equal(tooMany.body.errors[0].code, 'key_count');
+    const after = await ok('GET', `/chats/${from}?sessionId=${sessionId}`);
+    assert.deepEqual([after.metadata, after.pinned], [metadata, false]);
+    assert.equal(Object.keys((await change({ ...more, bot: null })).body.metadata).length, 50);
+  });
+
+  it('joins the metadata of two chats when a hidden number becomes known', async () => {
+    const { from: number } = await written('the known one');
+    const hidden = '000987654322';
+    await simulate('incoming', { from: hidden, message: 'the hidden one' });
+    await next('message.incoming', ({ message }) => message === 'the hidden one');
+    await ok('PATCH', `/chats/${number}`, { sessionId, metadata: { crm: '1', desk: 'a' } });
+    await ok('PATCH', `/chats/${hidden}`, { sessionId, metadata: { crm: '2', bot: 'on' } });
+    await simulate('identify', { from: hidden, phoneNumber: number });
+    const merged = await eventually(
+      () => ok('GET', `/chats/${number}?sessionId=${sessionId}`),
+      ({ metadata }) => metadata.bot !== undefined,
+    );
+    assert.deepEqual(merged.metadata, { crm: '1', desk: 'a', bot: 'on' });
+  });
+
   it('stars messages, and lists them', async () => {
     const { messages } = await written('shiny', 'dull');
     const { messageId } = messages[0];

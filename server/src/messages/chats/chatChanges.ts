@@ -50,15 +50,6 @@ export async function changeChat(
   if (after !== undefined) await emitChat(parts, tx, after);
 }
 
-/** Replaces the metadata of a chat. It concerns the account alone, so there is no event. */
-export async function setChatMetadata(tx: Tx, session: SessionRef, chatId: string, metadata: string): Promise<void> {
-  await tx.kysely
-    .updateTable('chats')
-    .set({ metadata })
-    .where((eb) => eb.and(keyOf(session, chatId)))
-    .execute();
-}
-
 /**
  * Sets after how many seconds new messages of a chat disappear. Creates a direct chat, because it can begin with that.
  * The chat of a group begins with the timer of the group.

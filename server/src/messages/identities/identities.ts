@@ -4,6 +4,7 @@ import type { ChatTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import type { Deletions } from '../../jobs/deletions.ts';
 import { renameConversation } from '../../webhooks/log/renamedConversations.ts';
+import { joinedMetadata, metadataOf } from '../chats/chatMetadata.ts';
 import { countAgain } from '../chats/chatRemoval.ts';
 import { moveCleared } from '../chats/clearedChats.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
@@ -193,7 +194,7 @@ async function mergeChats(
     unread_count,
     marked_unread: Math.max(old.marked_unread, present?.marked_unread ?? 0),
     ...timerOf((present?.disappearing_seconds ?? null) === null ? old : (present ?? old)),
-    metadata: present === undefined || present.metadata === '{}' ? old.metadata : present.metadata,
+    metadata: JSON.stringify(joinedMetadata(metadataOf(present ?? old), metadataOf(old))),
   };
   await kysely.insertInto('chats').values(merged).execute();
   return true;

@@ -32,10 +32,10 @@ import {
   type ChatSettings,
   changeChat,
   markRead,
-  setChatMetadata,
   setDisappearing,
   unreadIn,
 } from '../../messages/chats/chatChanges.ts';
+import { changeChatMetadata, changedMetadata, metadataOf } from '../../messages/chats/chatMetadata.ts';
 import { namesOfChats } from '../../messages/chats/chatNames.ts';
 import { fewChatsWith, findLabel, hasLabel, labelsOfChats } from '../../messages/chats/labels.ts';
 import { addressPart, contentOf } from '../../messages/content.ts';
@@ -44,7 +44,7 @@ import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { readUserIds } from '../../messages/userIds.ts';
-import { acceptedMetadata, Metadata } from '../shared/metadata.ts';
+import { MetadataChange, requireShortKeys } from '../shared/metadata.ts';
 import { chatReferralFilters } from '../shared/referralFilters.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
@@ -200,7 +200,7 @@ export const updateChat = defineOperation({
   uses: ['media', 'emit'],
   summary: 'Update a chat',
   description:
-    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change. `metadata` stays in Switchboard, and replaces what was set before.',
+    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change. `metadata` stays in Switchboard, and changes only the given keys.',
   input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
@@ -213,7 +213,7 @@ export const updateChat = defineOperation({
         'After how many seconds new messages of a direct chat disappear, for both sides: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. In a group, it is a setting of the group.',
       ),
     ),
-    metadata: optional(Metadata),
+    metadata: optional(MetadataChange),
   },
   output: named('UpdatedChat', { ...Chat.properties, synchronized: Synchronized }),
   errors: [
@@ -230,8 +230,9 @@ export const updateChat = defineOperation({
     const { session } = ctx;
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
-    const data = metadata === undefined ? undefined : acceptedMetadata(metadata);
-    await readChat(ctx, session, chatId); // before the network changes anything
+    if (metadata !== undefined) requireShortKeys(metadata);
+    const before = await readChat(ctx, session, chatId); // before the network changes anything
+    if (metadata !== undefined) changedMetadata(before.metadata, metadata);
     if (seconds !== undefined) await changeTimer(ctx, session, chatId, seconds);
     const change = definedOf(settings);
     const synchronized =
@@ -240,7 +241,7 @@ export const updateChat = defineOperation({
         : await passOn(ctx, session, chatId, (chats, { chat, last }) => chats.update(chat, change, last));
     await ctx.database.commit(async (tx) => {
       await changeChat(ctx, tx, session, chatId, settings);
-      if (data !== undefined) await setChatMetadata(tx, session, chatId, data);
+      if (metadata !== undefined) await changeChatMetadata(tx, session, chatId, metadata);
     }, session.sessionId);
     return { ...(await readChat(ctx, session, chatId)), synchronized };
   },
@@ -438,7 +439,7 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
     markedUnread: row.marked_unread === 1,
     disappearingSeconds: row.disappearing_seconds,
     labelIds: (labels.get(`${row.session_id}/${row.chat_id}`) ?? []).map(({ label_id }) => label_id),
-    metadata: JSON.parse(row.metadata) as Record<string, string>, // as `acceptedMetadata` wrote it
+    metadata: metadataOf(row),
     networkChatId: addresses(row),
   });
 }

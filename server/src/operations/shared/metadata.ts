@@ -9,8 +9,20 @@ export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 
   description: `Your own data: up to 50 strings by key (${MAX_KEY_LENGTH} characters), such as \`{"team": "sales"}\`.`,
 });
 
+/** A change of such data, as in a JSON merge patch. It can replace all keys by others. */
+export const MetadataChange = Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 500 }), Type.Null()]), {
+  maxProperties: 100,
+  description: `Changes your own data: strings by key (${MAX_KEY_LENGTH} characters), up to 50 in all, such as \`{"team": "sales"}\`. Other keys stay; null removes a key.`,
+});
+
 /** @throws {AppError} `validation_failed` if a key is too long, which the schema cannot express */
 export function acceptedMetadata(metadata: Readonly<Record<string, string>>): string {
+  requireShortKeys(metadata);
+  return JSON.stringify(metadata);
+}
+
+/** @throws {AppError} `validation_failed` if a key is too long */
+export function requireShortKeys(metadata: Readonly<Record<string, string | null>>): void {
   const tooLong = Object.keys(metadata).find((key) => key.length > MAX_KEY_LENGTH);
   if (tooLong !== undefined)
     throw invalidField(
@@ -18,5 +30,4 @@ export function acceptedMetadata(metadata: Readonly<Record<string, string>>): st
       `The key "${tooLong.slice(0, MAX_KEY_LENGTH)}…" has more than ${MAX_KEY_LENGTH} characters`,
       'key_length',
     );
-  return JSON.stringify(metadata);
 }
