@@ -2,20 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ContactBook } from './contactBook.ts';
 import { readFields } from './fields.ts';
 import {
   type AttachmentRecord,
-  type ContactInboxRecord,
   type ContactRecord,
   type ConversationRecord,
   fileTypeOf,
+  found,
   type InboxRecord,
   type MessageRecord,
   permitted,
   Refusal,
-  validateContact,
 } from './records.ts';
-import { contactView, conversationData, conversationView, inboxView, messageData, messageView } from './views.ts';
+import { conversationData, conversationView, inboxView, messageData, messageView } from './views.ts';
 import { deliver, type SentWebhook } from './webhooks.ts';
 
 export const TOKEN = 'chatwoot-access-token';
@@ -32,11 +32,11 @@ type Fields = Record<string, unknown>;
 
 /** Chatwoot's API, as far as the bridge uses it, and its webhooks. */
 export class FakeChatwoot {
-  readonly contacts = new Map<number, ContactRecord>();
+  readonly #book = new ContactBook(() => this.#newId());
+  readonly contacts = this.#book.records;
   readonly conversations = new Map<number, ConversationRecord>();
   readonly messages = new Map<number, MessageRecord>();
   readonly inboxes = new Map<number, InboxRecord>();
-  readonly contactInboxes: ContactInboxRecord[] = [];
   readonly webhooks: SentWebhook[] = [];
   /** Reports of typing through the public API. */
   readonly typing: { readonly conversationId: number; readonly status: string }[] = [];
@@ -154,7 +154,7 @@ export class FakeChatwoot {
   }
 
   addContact(fields: Partial<ContactRecord>): ContactRecord {
-    return this.#createContact(fields);
+    return this.#book.create(fields);
   }
 
   deleteContact(id: number): void {
@@ -163,7 +163,7 @@ export class FakeChatwoot {
 
   /** An agent opens a conversation with a contact. */
   open(inboxId: number, fields: Partial<ContactRecord>): ConversationRecord {
-    const contact = this.#createContact(fields);
+    const contact = this.#book.create(fields);
     return this.#createConversation({ inbox_id: inboxId, contact_id: contact.id });
   }
 
@@ -172,11 +172,13 @@ export class FakeChatwoot {
     const { method = '' } = request;
     this.requests.push(`${method} ${url.pathname}`);
     const file = /^\/rails\/active_storage\/blobs\/redirect\/(\d+)\//.exec(url.pathname)?.[1];
-    if (file !== undefined) return this.#file(Number(file));
     try {
       const early = this.beforeRequest(method, url.pathname);
       if (early !== undefined) throw new Refusal(early, `refused with ${early}`);
+      if (file !== undefined) return this.#file(Number(file));
       const fields = await readFields(request);
+      // PostgreSQL: "string contains null byte" (ArgumentError)
+      if (JSON.stringify(fields).includes('\\u0000')) throw new Refusal(500, 'We could not process the request');
       const body = await this.#route(method, url, fields, request.headers['api_access_token']);
       if (!(await this.afterEffect(method, url.pathname))) return { status: 0, body: '' };
       return { status: 200, body: JSON.stringify(body) };
@@ -187,10 +189,10 @@ export class FakeChatwoot {
   }
 
   #file(id: number): { status: number; body: string | Uint8Array; type?: string } {
-    const found = [...this.messages.values()].flatMap(({ attachments }) => attachments).find((each) => each.id === id);
-    return found === undefined
-      ? { status: 404, body: '' }
-      : { status: 200, body: found.bytes, type: found.contentType };
+    const { bytes: body, contentType: type } = found(
+      [...this.messages.values()].flatMap(({ attachments }) => attachments).find((each) => each.id === id),
+    );
+    return { status: 200, body, type };
   }
 
   async #route(method: string, { pathname, searchParams }: URL, fields: Fields, token: unknown): Promise<object> {
@@ -206,10 +208,14 @@ export class FakeChatwoot {
       'GET inboxes': () => ({ payload: [...this.inboxes.values()].map(inboxView) }),
       'POST inboxes': () => inboxView(this.#createInbox(fields)),
       'PATCH inboxes/:id': () => this.#updateInbox(Number(id), fields),
-      'GET contacts/search': () => this.#search(searchParams.get('q') ?? ''),
-      'GET contacts/:id': () => ({ payload: this.#contactView(this.#contact(Number(id))) }),
-      'POST contacts': () => ({ payload: { contact: this.#contactView(this.#createContact(fields)) } }),
-      'PUT contacts/:id': () => this.#updateContact(Number(id), fields),
+      'GET contacts/search': () => this.#book.search(searchParams.get('q') ?? ''),
+      'GET contacts/:id': () => ({ payload: this.#book.view(this.#book.get(Number(id))) }),
+      'POST contacts': () => ({ payload: { contact: this.#book.view(this.#book.create(fields)) } }),
+      'PUT contacts/:id': () => {
+        const updated = this.#book.update(Number(id), fields);
+        this.#changed();
+        return updated;
+      },
       'DELETE contacts/:id': () => this.#deleteContact(Number(id)),
       'GET contacts/:id/conversations': () => this.#conversationsOf(Number(id)),
       'POST actions/contact_merge': () => this.#merge(fields),
@@ -252,55 +258,8 @@ export class FakeChatwoot {
     return inboxView(inbox);
   }
 
-  /** `search_conditions` of contacts_controller.rb: a part of any of these columns, 15 per page. */
-  #search(text: string): object {
-    if (text === '') throw new Refusal(422, 'Specify search string with parameter q');
-    const found = [...this.contacts.values()].filter(
-      ({ name, phone_number, identifier }) =>
-        name.toLowerCase().includes(text.toLowerCase()) ||
-        (phone_number ?? '').includes(text) ||
-        (identifier ?? '').includes(text),
-    );
-    return { payload: found.slice(0, 15).map((contact) => this.#contactView(contact)) };
-  }
-
-  #contactView(contact: ContactRecord): object {
-    return contactView(
-      contact,
-      this.contactInboxes.filter(({ contactId }) => contactId === contact.id),
-    );
-  }
-
-  #createContact(fields: Fields): ContactRecord {
-    const {
-      name = '',
-      phone_number = null,
-      identifier = null,
-    } = permitted(fields, ['name', 'phone_number', 'identifier']);
-    validateContact(this.contacts.values(), { ...(phone_number !== null && { phone_number }), identifier });
-    const contact = {
-      id: this.#newId(),
-      name: String(name),
-      phone_number: phone_number as string | null,
-      identifier: identifier as string | null,
-      avatar: 0,
-    };
-    this.contacts.set(contact.id, contact);
-    return contact;
-  }
-
-  #updateContact(id: number, fields: Fields): object {
-    const contact = this.#contact(id);
-    const changes = permitted(fields, ['name', 'phone_number', 'identifier']);
-    validateContact(this.contacts.values(), { id, ...changes });
-    Object.assign(contact, changes);
-    if (fields['avatar'] instanceof Blob) contact.avatar = fields['avatar'].size;
-    this.#changed();
-    return { payload: this.#contactView(contact) };
-  }
-
   #deleteContact(id: number): object {
-    this.#contact(id);
+    this.#book.get(id);
     this.contacts.delete(id);
     for (const conversation of this.conversations.values())
       if (conversation.contactId === id) this.#deleteConversation(conversation.id);
@@ -314,17 +273,17 @@ export class FakeChatwoot {
 
   /** ContactMergeAction: everything of the mergee moves to the base, and the mergee is deleted. */
   #merge(fields: Fields): object {
-    const base = this.#contact(Number(fields['base_contact_id']));
-    const mergee = this.#contact(Number(fields['mergee_contact_id']));
+    const base = this.#book.get(Number(fields['base_contact_id']));
+    const mergee = this.#book.get(Number(fields['mergee_contact_id']));
     for (const conversation of this.conversations.values())
       if (conversation.contactId === mergee.id) conversation.contactId = base.id;
     this.contacts.delete(mergee.id);
     this.#changed();
-    return this.#contactView(base);
+    return this.#book.view(base);
   }
 
   #conversationsOf(contactId: number): object {
-    this.#contact(contactId);
+    this.#book.get(contactId);
     const own = [...this.conversations.values()].filter((conversation) => conversation.contactId === contactId);
     return {
       payload: own
@@ -337,11 +296,11 @@ export class FakeChatwoot {
   /** `create` of conversations_controller.rb with ContactInboxBuilder: unique per inbox and source_id. */
   #createConversation(fields: Fields): ConversationRecord {
     const inbox = this.#inbox(Number(fields['inbox_id']));
-    const contact = this.#contact(Number(fields['contact_id']));
+    const contact = this.#book.get(Number(fields['contact_id']));
     const source_id = String(fields['source_id'] ?? randomBytes(16).toString('hex'));
-    const taken = this.contactInboxes.find((each) => each.inboxId === inbox.id && each.source_id === source_id);
+    const taken = this.#book.inboxes.find((each) => each.inboxId === inbox.id && each.source_id === source_id);
     if (taken !== undefined && taken.contactId !== contact.id) throw new Refusal(422, 'source_id should be unique');
-    if (taken === undefined) this.contactInboxes.push({ contactId: contact.id, inboxId: inbox.id, source_id });
+    if (taken === undefined) this.#book.inboxes.push({ contactId: contact.id, inboxId: inbox.id, source_id });
     const conversation: ConversationRecord = {
       id: this.#newId(),
       inbox_id: inbox.id,
@@ -443,7 +402,7 @@ export class FakeChatwoot {
   }
 
   #dataOf(conversation: ConversationRecord): object {
-    return conversationData(conversation, this.#contact(conversation.contactId));
+    return conversationData(conversation, this.#book.get(conversation.contactId));
   }
 
   /** The payload is made before the queue, as `perform_later` does. */
@@ -457,10 +416,6 @@ export class FakeChatwoot {
         this.#setStatus(message.id, { status: 'failed', external_error: failure });
       this.#changed();
     });
-  }
-
-  #contact(id: number): ContactRecord {
-    return found(this.contacts.get(id));
   }
 
   #conversation(id: number): ConversationRecord {
@@ -482,9 +437,4 @@ export class FakeChatwoot {
   #changed(): void {
     this.#changes.emit('change');
   }
-}
-
-function found<T>(record: T | undefined): T {
-  if (record === undefined) throw new Refusal(404, 'Resource could not be found');
-  return record;
 }

@@ -73,6 +73,12 @@ export class Refusal extends Error {
   }
 }
 
+/** `render_not_found_error` for a record that does not exist. */
+export function found<T>(record: T | undefined): T {
+  if (record === undefined) throw new Refusal(404, 'Resource could not be found');
+  return record;
+}
+
 const TAKEN = {
   phone_number: 'Phone number has already been taken',
   identifier: 'Identifier has already been taken',
@@ -81,9 +87,17 @@ const TAKEN = {
 /** The validations of app/models/contact.rb: unique per account, and a number in E.164. */
 export function validateContact(
   contacts: Iterable<ContactRecord>,
-  fields: { readonly id?: number; readonly phone_number?: unknown; readonly identifier?: unknown },
+  fields: {
+    readonly id?: number;
+    readonly name?: unknown;
+    readonly phone_number?: unknown;
+    readonly identifier?: unknown;
+  },
 ): void {
-  const { id, phone_number, identifier } = fields;
+  const { id, name, phone_number, identifier } = fields;
+  // validates_column_content_length of app/models/application_record.rb
+  if (typeof name === 'string' && name.length > 255)
+    throw new Refusal(422, 'Name is too long (maximum is 255 characters)');
   if (phone_number !== undefined && !/\+[1-9]\d{1,14}$/.test(String(phone_number)))
     throw new Refusal(422, 'Phone number should be in e164 format');
   for (const contact of contacts) {
