@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isObject } from './fields.ts';
 
 /** An inbox of Chatwoot for a session. */
 export interface InboxSettings {
@@ -275,8 +276,4 @@ class Reader {
     const line = `${where} ${problem}`;
     if (!this.#problems.includes(line)) this.#problems.push(line);
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

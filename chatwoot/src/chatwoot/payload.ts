@@ -1,3 +1,5 @@
+import { type Fields, isObject } from '../fields.ts';
+
 /** A message of Chatwoot, with the parts of its webhook that the bridge needs. */
 export interface ChatwootMessage {
   readonly event: 'message_created' | 'message_updated';
@@ -137,12 +139,6 @@ function typeOf(value: unknown): ChatwootMessage['type'] {
 function timeOf(value: unknown): number {
   const time = typeof value === 'string' ? Date.parse(value) : Number(value) * 1000;
   return Number.isFinite(time) ? time : 0;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);

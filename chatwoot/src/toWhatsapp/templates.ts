@@ -1,4 +1,5 @@
 import type { ChatwootMessage } from '../chatwoot/payload.ts';
+import { isObject } from '../fields.ts';
 
 export interface Template {
   readonly name: string;
@@ -51,8 +52,4 @@ function componentsOf(processed: unknown): Record<string, unknown>[] {
 function bodyOf(values: readonly string[]): Record<string, unknown>[] {
   const parameters = values.slice(0, MAX_VALUES).map((text) => ({ type: 'text', text: text.trim() }));
   return parameters.length === 0 ? [] : [{ type: 'body', parameters }];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
