@@ -26,18 +26,26 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Chatwoot waits 5 s (lib/webhooks/trigger.rb). */
 const BODY_TIMEOUT_MS = 4000;
 
+/** Maximum size of the bodies that strangers can make the bridge read at the same time. */
+const MAX_UNVERIFIED_BYTES = 32 * 1024 * 1024;
+/** Two servers call the bridge, each over a few connections. */
+const MAX_CONNECTIONS = 500;
+
 class BodyError extends Error {}
 
 /** The HTTP server that both sides call. It stores what it receives, and answers before anything is sent. */
 export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #server: Server;
+  /** Size of the bodies of events of Switchboard, whose signature comes after their end. */
+  #unverifiedBytes = 0;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
     this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
       void this.#answer(request, response);
     });
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** @returns the port */
@@ -78,10 +86,22 @@ export class Receiver {
   }
 
   async #takeEvent(request: IncomingMessage, inbox: InboxRow): Promise<number> {
-    const body = await readBody(request);
+    const body = await this.#readUnverified(request);
+    if (body === undefined) return 503;
     const result = await verifyAndParse({ body, headers: request.headers, secret: inbox.webhookSecret });
     if (!result.ok || result.scheme !== 'standard') return 401;
     return statusOf(await this.#options.onSwitchboardEvent(inbox, result.id, result.event));
+  }
+
+  /** Reads a body that anyone can send; undefined if too many arrive. Switchboard sends its event again then. */
+  async #readUnverified(request: IncomingMessage): Promise<Uint8Array | undefined> {
+    if (this.#unverifiedBytes + MAX_BYTES > MAX_UNVERIFIED_BYTES) return undefined;
+    this.#unverifiedBytes += MAX_BYTES;
+    try {
+      return await readBody(request);
+    } finally {
+      this.#unverifiedBytes -= MAX_BYTES;
+    }
   }
 
   /** Versions before 4.13 do not sign, so the URL has a token too. Once a secret is known, a signature is required. */

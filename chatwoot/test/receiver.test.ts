@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../../server/test/support/eventually.ts';
 import type { ChatwootEvent } from '../src/chatwoot/payload.ts';
 import { signatureOf } from '../src/chatwoot/signature.ts';
 import { Receiver } from '../src/receiver.ts';
@@ -103,6 +104,22 @@ describe('the receiver', () => {
         .on('close', resolve)
         .on('error', () => {})
         .resume(),
+    );
+  });
+
+  it('limits the bodies that it reads before their signature, and still accepts webhooks of Chatwoot', async () => {
+    const head = 'POST /switchboard/ses_1 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc';
+    const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    for (const socket of sockets) socket.write(head);
+    await eventually(
+      () => post('/switchboard/ses_1', '{}'),
+      (status) => status === 503,
+    );
+    assert.equal(await post('/chatwoot/ses_1/url-token', body, signed()), 200);
+    for (const socket of sockets) socket.destroy();
+    await eventually(
+      () => post('/switchboard/ses_1', '{}'),
+      (status) => status === 401,
     );
   });
 });
