@@ -191,6 +191,7 @@ async function testChatwoot(
     });
     if (await arrived) return;
   } finally {
+    arrivals.cancel(sessionId);
     await chatwoot.deleteContact(contact.id).catch(() => {});
   }
   throw new ConfigError(
@@ -206,20 +207,27 @@ function isToSend(event: ChatwootEvent): boolean {
 
 /** Webhooks that have arrived and were verified. */
 class Arrivals {
-  readonly #waiting = new Map<string, () => void>();
+  readonly #waiting = new Map<string, (hasArrived: boolean) => void>();
 
   add(sessionId: string): void {
-    this.#waiting.get(sessionId)?.();
+    this.#waiting.get(sessionId)?.(true);
+  }
+
+  /** Ends the wait for a session. Its timer would keep the process alive. */
+  cancel(sessionId: string): void {
+    this.#waiting.get(sessionId)?.(false);
   }
 
   /** Resolves with true on the next webhook, and with false without one in time. */
   next(sessionId: string, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), ms);
-      this.#waiting.set(sessionId, () => {
+      const end = (hasArrived: boolean) => {
         clearTimeout(timer);
-        resolve(true);
-      });
+        this.#waiting.delete(sessionId);
+        resolve(hasArrived);
+      };
+      const timer = setTimeout(end, ms, false);
+      this.#waiting.set(sessionId, end);
     });
   }
 }

@@ -125,4 +125,17 @@ describe('the set-up', () => {
     assert.match(await problem({ url: 'http://127.0.0.1:1' }), /Chatwoot did not reach the bridge/);
     assert.equal(chatwoot.contacts.size, 0);
   });
+
+  it('leaves no timer behind when its test fails', async (test) => {
+    const { settings, chatwoot, bridge } = await openScene(test);
+    await bridge.stop();
+    chatwoot.beforeRequest = (method, path) => (method === 'POST' && path.endsWith('/messages') ? 500 : undefined);
+    const started = test.mock.method(globalThis, 'setTimeout');
+    const ended = test.mock.method(globalThis, 'clearTimeout');
+    const webhookMs = 87_654;
+    await assert.rejects(init(settings, { ...quiet, webhookMs }));
+    const timer = started.mock.calls.find(({ arguments: [, ms] }) => ms === webhookMs)?.result;
+    assert.ok(timer);
+    assert.ok(ended.mock.calls.some(({ arguments: [cleared] }) => cleared === timer));
+  });
 });
