@@ -38,7 +38,8 @@ function inline(text: string, depth: number): string {
     }
     const sign = SIGNS[character];
     if (sign === undefined) {
-      output += character === '[' && /^\[[^\]]{0,300}\]\(/.test(text.slice(at, at + 304)) ? '\\[' : character;
+      // Without its closing bracket, no link of any form can begin.
+      output += character === ']' && /[([:]/.test(text[at + 1] ?? '') ? '\\]' : character;
       continue;
     }
     const canOpen = !endless.has(character) && depth < MAX_DEPTH && opens(text, at);
@@ -58,7 +59,7 @@ function inline(text: string, depth: number): string {
 function verbatimAt(text: string, at: number): string | undefined {
   const rest = text.slice(at, at + 2000);
   if (text[at] === '`') return /^`[^`]+`/.exec(rest)?.[0];
-  return text[at] === 'h' ? /^https?:\/\/\S+/.exec(rest)?.[0] : undefined;
+  return text[at] === 'h' ? /^https?:\/\/[^\s\]]+/.exec(rest)?.[0] : undefined;
 }
 
 function opens(text: string, at: number): boolean {

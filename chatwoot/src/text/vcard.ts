@@ -12,7 +12,7 @@ export function toVcard({ name, phoneNumbers }: Card): string {
     'VERSION:3.0',
     `FN:${escaped(name)}`,
     `N:${escaped(name)};;;;`,
-    ...phoneNumbers.map((number) => `TEL;TYPE=CELL:+${number}`),
+    ...phoneNumbers.map((number) => `TEL;TYPE=CELL:+${number.replace(/\D/g, '')}`),
     'END:VCARD',
     '',
   ];

@@ -21,6 +21,8 @@ export interface Content {
 }
 
 const MAX_TEXT = 100_000;
+/** Most file systems accept no longer name. The end has the type. */
+const MAX_FILE_NAME = 200;
 
 /** Writes a message of any type as Markdown and a file. */
 export function contentOf(data: MessageData): Content {
@@ -77,7 +79,7 @@ function cardsOf({ contact, contacts }: MessageData): readonly Card[] {
 export const mapUrl = (latitude: number, longitude: number) => `https://www.google.com/maps?q=${latitude},${longitude}`;
 
 function fileNameOf(media: NonNullable<MessageData['media']>, type: string | undefined): string {
-  if (media.fileName !== null && media.fileName !== '') return media.fileName;
+  if (media.fileName !== null && media.fileName !== '') return media.fileName.slice(-MAX_FILE_NAME).toWellFormed();
   const extension = /^[\w-]+\/(?:x-)?([\w-]+)/.exec(media.mimeType)?.[1] ?? 'bin';
   const usual: Readonly<Record<string, string>> = { jpeg: 'jpg', mpeg: 'mp3', quicktime: 'mov', plain: 'txt' };
   return `${type ?? 'file'}.${usual[extension] ?? extension}`;
