@@ -4,6 +4,7 @@ import { Chatwoot } from './chatwoot/client.ts';
 import type { ChatwootEvent, ChatwootMessage } from './chatwoot/payload.ts';
 import { ConfigError, type Settings } from './config.ts';
 import { type Database, openDatabase } from './database/database.ts';
+import { Locks } from './locks.ts';
 import type { Log } from './log.ts';
 import { isForContact, laneOf, type Parts, SOURCE_PREFIX } from './parts.ts';
 import { type NewJob, Queue } from './queue/queue.ts';
@@ -55,10 +56,7 @@ export class Bridge {
       log: parts.log,
       onSwitchboardEvent: (inbox, eventId, event) => this.#takeEvent(inbox, eventId, event),
       onChatwootEvent: (inbox, event) => this.#takeWebhook(inbox, event),
-      health: () => ({
-        status: 'ok',
-        waiting: { toChatwoot: parts.toChatwoot.waiting, toWhatsapp: parts.toWhatsapp.waiting },
-      }),
+      health: () => this.#health(),
     });
   }
 
@@ -75,6 +73,7 @@ export class Bridge {
       log,
       toChatwoot,
       toWhatsapp,
+      locks: new Locks(),
       state: new State(database),
       chatwoot: new Chatwoot(settings),
       switchboard: createClient({ baseUrl, credential, retries: 0, headers: { 'user-agent': 'switchboard-chatwoot' } }),
@@ -162,6 +161,15 @@ export class Bridge {
     return retry > 0
       ? { dedup: `retried:${id}:${retry}`, retry }
       : { dedup: `updated:${id}:${digestOf(message.content)}` };
+  }
+
+  #health(): object {
+    const { toChatwoot, toWhatsapp } = this.#parts;
+    const [ofChatwoot, ofWhatsapp] = this.#workers.map(({ delays }) => delays);
+    const delayed = { ...(ofChatwoot && { toChatwoot: ofChatwoot }), ...(ofWhatsapp && { toWhatsapp: ofWhatsapp }) };
+    const waiting = { toChatwoot: toChatwoot.waiting, toWhatsapp: toWhatsapp.waiting };
+    const isDelayed = ofChatwoot !== undefined || ofWhatsapp !== undefined;
+    return isDelayed ? { status: 'delayed', waiting, delayed } : { status: 'ok', waiting };
   }
 
   #clean(): void {

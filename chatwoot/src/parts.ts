@@ -2,6 +2,7 @@ import type { Client } from '@switchboard/sdk';
 import type { Chatwoot } from './chatwoot/client.ts';
 import type { ChatwootMessage } from './chatwoot/payload.ts';
 import type { InboxSettings, Settings } from './config.ts';
+import type { Locks } from './locks.ts';
 import type { Log } from './log.ts';
 import type { Queue } from './queue/queue.ts';
 import type { State } from './state.ts';
@@ -15,6 +16,8 @@ export interface Parts {
   readonly log: Log;
   readonly toChatwoot: Queue;
   readonly toWhatsapp: Queue;
+  /** Serialize what opens or moves a chat, by its lane. */
+  readonly locks: Locks;
   /** The settings of an inbox by its session. */
   readonly inboxes: ReadonlyMap<string, InboxSettings>;
 }

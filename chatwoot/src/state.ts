@@ -1,4 +1,4 @@
-import type { Database, Row, Statement } from './database/database.ts';
+import { type Database, deleteInSlices, type Row, type Statement } from './database/database.ts';
 
 /** An inbox that `init` has set up. */
 export interface InboxRow {
@@ -112,18 +112,38 @@ export class State {
     ]);
   }
 
-  /** A contact has another number: its chat continues under it. */
-  async moveChat(sessionId: string, from: string, to: string): Promise<void> {
+  /**
+   * A contact has another number: its chat continues under it. With `kept`, it was merged into that contact of Chatwoot.
+   * Both changes are one transaction, so that a crash leaves no chat with a contact that is gone.
+   */
+  async moveChat({ sessionId, chatId: from, contactId }: ChatRow, to: string, kept: number | undefined): Promise<void> {
     await this.#database.batch([
       ['DELETE FROM chats WHERE session_id = ? AND chat_id = ?', sessionId, to],
       ['UPDATE chats SET chat_id = ? WHERE session_id = ? AND chat_id = ?', to, sessionId, from],
       ['UPDATE links SET chat_id = ? WHERE session_id = ? AND chat_id = ?', to, sessionId, from],
+      ...(kept === undefined
+        ? []
+        : [['UPDATE chats SET contact_id = ? WHERE contact_id = ?', kept, contactId] as const]),
     ]);
   }
 
-  /** Two contacts of Chatwoot became one. */
-  async replaceContact(from: number, to: number): Promise<void> {
-    await this.#database.batch([['UPDATE chats SET contact_id = ? WHERE contact_id = ?', to, from]]);
+  /** Remembers the name that the bridge gave the contact. */
+  async setName(sessionId: string, chatId: string, name: string): Promise<void> {
+    await this.#database.batch([
+      ['UPDATE chats SET name = ? WHERE session_id = ? AND chat_id = ?', name, sessionId, chatId],
+    ]);
+  }
+
+  /** The conversation was deleted in Chatwoot. A newer one of the chat stays. */
+  async dropConversation({ sessionId, chatId }: ChatRow, conversationId: number): Promise<void> {
+    await this.#database.batch([
+      [
+        'UPDATE chats SET conversation_id = NULL WHERE session_id = ? AND chat_id = ? AND conversation_id = ?',
+        sessionId,
+        chatId,
+        conversationId,
+      ],
+    ]);
   }
 
   async link(messageId: string): Promise<LinkRow | undefined> {
@@ -187,19 +207,17 @@ export class State {
    */
   async triesOf(chatwootId: number): Promise<number> {
     if (!(await this.isEcho(`reported:${chatwootId}`))) return 0;
-    const [row] = await this.#database.all(
-      'SELECT count(*) AS n FROM echoes WHERE key LIKE ?',
-      `failed:${chatwootId}:%`,
-    );
+    const [row] = await this.#database.all('SELECT count(*) AS n FROM failures WHERE chatwoot_id = ?', chatwootId);
     return Number(row?.['n'] ?? 0);
   }
 
-  failureStatements(chatwootId: number, job: string | number): Statement[] {
+  failureStatements(chatwootId: number, cause: string | number): Statement[] {
     return [
       ['DELETE FROM echoes WHERE key = ?', `reported:${chatwootId}`],
       [
-        'INSERT INTO echoes (key, created_at) VALUES (?, ?) ON CONFLICT (key) DO NOTHING',
-        `failed:${chatwootId}:${job}`,
+        'INSERT INTO failures (chatwoot_id, cause, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        chatwootId,
+        String(cause),
         Date.now(),
       ],
     ];
@@ -220,11 +238,19 @@ export class State {
     ]);
   }
 
+  /** Deletes old rows, a limited number in each transaction. */
   async forget(echoesBefore: number, linksBefore: number): Promise<void> {
-    await this.#database.batch([
-      ['DELETE FROM echoes WHERE created_at < ?', echoesBefore],
-      ['DELETE FROM links WHERE created_at < ?', linksBefore],
-    ]);
+    const old = (table: string, key: string) =>
+      `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE created_at < ? LIMIT ?)`;
+    await deleteInSlices(this.#database, old('echoes', 'key'), echoesBefore);
+    // All failures of a message or none, because their number is part of the key of the next try.
+    await deleteInSlices(
+      this.#database,
+      `DELETE FROM failures WHERE chatwoot_id IN
+        (SELECT chatwoot_id FROM failures GROUP BY chatwoot_id HAVING max(created_at) < ? LIMIT ?)`,
+      echoesBefore,
+    );
+    await deleteInSlices(this.#database, old('links', 'message_id'), linksBefore);
   }
 }
 

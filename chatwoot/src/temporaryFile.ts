@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { messageOf } from './log.ts';
 
 /** Deadline of a copy. A body that stalls would hold back the messages behind it. */
 export const COPY_TIMEOUT_MS = 600_000;
@@ -39,6 +40,11 @@ export async function withFile<T>(
       body === null ? Readable.from([]) : Readable.fromWeb(body as import('node:stream/web').ReadableStream);
     await pipeline(source, limit, createWriteStream(path, { mode: 0o600 }), {
       signal: AbortSignal.timeout(COPY_TIMEOUT_MS),
+    }).catch((cause) => {
+      // The network and the disk fail with errors of many classes, among them the ones of bugs.
+      throw cause instanceof FileTooLargeError
+        ? cause
+        : new Error(`The copy broke off: ${messageOf(cause)}`, { cause });
     });
     return await use(await openAsBlob(path, { type }));
   } finally {

@@ -110,11 +110,11 @@ export class Chatwoot {
   }
 
   async createContact(fields: ContactFields): Promise<Contact> {
-    return (await this.#call<{ payload: { contact: Contact } }>('POST', '/contacts', fields)).payload.contact;
+    return (await this.#call<{ payload: { contact: Contact } }>('POST', '/contacts', storable(fields))).payload.contact;
   }
 
   async updateContact(contactId: number, fields: ContactFields): Promise<void> {
-    await this.#call('PUT', `/contacts/${contactId}`, fields);
+    await this.#call('PUT', `/contacts/${contactId}`, storable(fields));
   }
 
   async setAvatar(contactId: number, blob: Blob): Promise<void> {
@@ -150,7 +150,8 @@ export class Chatwoot {
   }
 
   createMessage(conversationId: number, message: NewMessage): Promise<Message> {
-    const { content, messageType, sourceId, isPrivate = false, inReplyTo, file } = message;
+    const { messageType, sourceId, isPrivate = false, inReplyTo, file } = message;
+    const content = storableText(message.content);
     const attributes = inReplyTo === undefined ? undefined : { in_reply_to: inReplyTo };
     const path = `/conversations/${conversationId}/messages`;
     if (file === undefined)
@@ -214,8 +215,13 @@ export class Chatwoot {
 
   async #call<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await this.#send(method, this.#account + path, body);
-    // Chatwoot's views define the shapes; each caller reads few fields.
-    return (answer === '' ? {} : JSON.parse(answer)) as T;
+    try {
+      // Chatwoot's views define the shapes; each caller reads few fields.
+      return (answer === '' ? {} : JSON.parse(answer)) as T;
+    } catch (cause) {
+      // A proxy or a maintenance page answered in place of Chatwoot.
+      throw new ChatwootUnreachable(`The response to ${method} ${path.split('?')[0]} is not from Chatwoot`, { cause });
+    }
   }
 
   async #send(method: string, url: string, body?: object): Promise<string> {
@@ -251,6 +257,15 @@ export interface ContactFields {
   readonly inbox_id?: number;
   readonly source_id?: string;
 }
+
+/** Length limit of text columns such as names (app/models/application_record.rb, validates_column_content_length). */
+const MAX_NAME_LENGTH = 255;
+
+const storable = (fields: ContactFields): ContactFields =>
+  fields.name === undefined ? fields : { ...fields, name: storableText(fields.name.slice(0, MAX_NAME_LENGTH)) };
+
+/** PostgreSQL stores no U+0000, and JSON no half of a surrogate pair. Contacts write these texts. */
+const storableText = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];

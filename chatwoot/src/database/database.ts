@@ -1,4 +1,5 @@
 import { openPostgres } from './postgres.ts';
+import { prepareSchema, SCHEMA_VERSION } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
 
 export type Value = string | number | null;
@@ -9,7 +10,7 @@ export type Row = Readonly<Record<string, Value>>;
 /** The seam between SQLite and PostgreSQL. One process at a time holds a database. */
 export interface Database {
   all(...statement: Statement): Promise<Row[]>;
-  /** Runs the statements in one transaction. @returns the number of rows that each one changed */
+  /** Runs the statements in one transaction, one after the other with others. @returns the number of rows that each one changed */
   batch(statements: readonly Statement[]): Promise<number[]>;
   /** Resolves with an error if the database was lost, such as by the end of its connection. */
   readonly lost: Promise<Error>;
@@ -20,8 +21,6 @@ export interface Database {
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
 }
-
-const SCHEMA_VERSION = 1;
 
 /** Opens `postgres://…`, or else a file of SQLite, and creates the tables. @throws {DatabaseError} */
 export async function openDatabase(location: string): Promise<Database> {
@@ -36,39 +35,20 @@ export async function openDatabase(location: string): Promise<Database> {
   return database;
 }
 
-async function prepare(database: Database, serial: string): Promise<void> {
-  await database.batch(schema(serial).map((sql): Statement => [sql]));
-  await database.batch([
-    ['INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING', 'schema', String(SCHEMA_VERSION)],
-  ]);
-  const [row] = await database.all('SELECT value FROM meta WHERE key = ?', 'schema');
-  if (Number(row?.['value']) > SCHEMA_VERSION)
-    throw new DatabaseError('The database was written by a newer version of switchboard-chatwoot. Update this one.');
+/** Maximum number of rows that one transaction deletes. */
+const DELETED_ROWS = 1000;
+
+/** Runs a statement with a time and a number of rows until it deletes less. Other work continues in between. */
+export async function deleteInSlices(database: Database, sql: string, before: number): Promise<void> {
+  for (let deleted = DELETED_ROWS; deleted >= DELETED_ROWS; )
+    [deleted = 0] = await database.batch([[sql, before, DELETED_ROWS]]);
 }
 
-/** `to_chatwoot` and `to_whatsapp` are the queues of the two directions; their finished jobs recognize repetitions. */
-const schema = (serial: string): readonly string[] => [
-  'CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)',
-  `CREATE TABLE IF NOT EXISTS inboxes (
-    session_id TEXT PRIMARY KEY, inbox_id BIGINT NOT NULL, identifier TEXT NOT NULL, token TEXT NOT NULL,
-    chatwoot_secret TEXT, webhook_id TEXT NOT NULL, webhook_secret TEXT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS chats (
-    session_id TEXT NOT NULL, chat_id TEXT NOT NULL, contact_id BIGINT NOT NULL, source_id TEXT NOT NULL,
-    conversation_id BIGINT, name TEXT, followed_at BIGINT, PRIMARY KEY (session_id, chat_id))`,
-  'CREATE INDEX IF NOT EXISTS chats_by_conversation ON chats (conversation_id)',
-  `CREATE TABLE IF NOT EXISTS links (
-    message_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, chat_id TEXT NOT NULL, conversation_id BIGINT NOT NULL,
-    chatwoot_id BIGINT NOT NULL, direction TEXT NOT NULL, part TEXT NOT NULL, digest TEXT, status TEXT NOT NULL,
-    created_at BIGINT NOT NULL)`,
-  'CREATE INDEX IF NOT EXISTS links_by_chatwoot_id ON links (chatwoot_id)',
-  'CREATE INDEX IF NOT EXISTS links_by_age ON links (created_at)',
-  'CREATE TABLE IF NOT EXISTS echoes (key TEXT PRIMARY KEY, created_at BIGINT NOT NULL)',
-  ...['to_chatwoot', 'to_whatsapp'].flatMap((table) => [
-    `CREATE TABLE IF NOT EXISTS ${table} (
-      seq ${serial} PRIMARY KEY, dedup TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, payload TEXT NOT NULL,
-      state TEXT NOT NULL, attempts BIGINT NOT NULL, due_at BIGINT NOT NULL, created_at BIGINT NOT NULL,
-      finished_at BIGINT, error TEXT)`,
-    `CREATE INDEX IF NOT EXISTS ${table}_waiting ON ${table} (lane, seq) WHERE state = 'waiting'`,
-    `CREATE INDEX IF NOT EXISTS ${table}_finished ON ${table} (finished_at)`,
-  ]),
-];
+async function prepare(database: Database, serial: string): Promise<void> {
+  await database.batch([['CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)']]);
+  const [row] = await database.all('SELECT value FROM meta WHERE key = ?', 'schema');
+  const version = Number(row?.['value'] ?? 0);
+  if (version > SCHEMA_VERSION)
+    throw new DatabaseError('The database was written by a newer version of switchboard-chatwoot. Update this one.');
+  if (version < SCHEMA_VERSION) await prepareSchema(database, serial, version);
+}

@@ -5,6 +5,8 @@ import { type Database, DatabaseError, type Row, type Statement, type Value } fr
 const SCHEMA = 'switchboard_chatwoot';
 /** Arbitrary key of the lock that one bridge holds. */
 const LOCK = 7_204_611_093;
+/** Arbitrary key of the lock that a transaction holds. */
+const WRITE_LOCK = 7_204_611_094;
 /** OID of BIGINT, which the driver returns as text by default. All of our numbers are below 2^53. */
 const BIGINT = 20;
 
@@ -70,7 +72,8 @@ class PostgresDatabase implements Database {
     const client = await this.#pool.connect();
     let failure: Error | undefined;
     try {
-      await client.query('BEGIN');
+      // Transactions that change the same lane must see each other. They are short, and one process makes them.
+      await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${WRITE_LOCK})`);
       const changes: number[] = [];
       for (const [sql, ...values] of statements)
         changes.push((await client.query(numbered(sql), values)).rowCount ?? 0);

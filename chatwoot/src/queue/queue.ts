@@ -1,4 +1,4 @@
-import type { Database, Row, Statement } from '../database/database.ts';
+import { type Database, deleteInSlices, type Row, type Statement } from '../database/database.ts';
 
 export interface NewJob {
   /** A job with a key that was added before is ignored. */
@@ -15,12 +15,30 @@ export interface Job {
   /** Number of this attempt, from 1 on. Above 1, an earlier one may have had an effect. */
   readonly attempt: number;
   readonly createdAt: number;
+  /** Whether an earlier attempt may have written to the chat, because `workOn` has no outcome. */
+  readonly isUnclear: boolean;
+  /** Attempts that the other side has rejected. Outages do not count. */
+  readonly rejections: number;
+}
+
+export interface Postponement {
+  readonly dueAt: number;
+  readonly error: string;
+  /** Moves the job to another lane, where it no longer holds back the jobs behind it. */
+  readonly lane?: string | undefined;
+  /** Counts the attempt as rejected. */
+  readonly isRejected?: boolean;
+  /** Whether the attempt had no effect, so that nothing can come from it. */
+  readonly isWithoutEffect?: boolean;
 }
 
 export type Added = 'added' | 'known' | 'full';
 export type QueueTable = 'to_chatwoot' | 'to_whatsapp';
 
-/** A durable queue of one direction: `waiting` jobs, and finished ones that recognize repetitions. */
+/**
+ * A durable queue of one direction: `waiting` jobs, and finished ones that recognize repetitions. The first waiting job of
+ * each lane is marked (`is_first`), so that the next jobs are found without reading the ones that wait behind them.
+ */
 export class Queue {
   readonly table: QueueTable;
   readonly #database: Database;
@@ -62,13 +80,14 @@ export class Queue {
   insertion({ dedup, lane, payload }: NewJob): Statement {
     const now = Date.now();
     return [
-      `INSERT INTO ${this.table} (dedup, lane, payload, state, attempts, due_at, created_at)
-        VALUES (?, ?, ?, 'waiting', 0, ?, ?) ON CONFLICT (dedup) DO NOTHING`,
+      `INSERT INTO ${this.table} (dedup, lane, payload, state, attempts, due_at, created_at, is_first)
+        VALUES (?, ?, ?, 'waiting', 0, ?, ?, ${this.#ifLaneIsEmpty}) ON CONFLICT (dedup) DO NOTHING`,
       dedup,
       lane,
       JSON.stringify(payload),
       now,
       now,
+      lane,
     ];
   }
 
@@ -80,9 +99,8 @@ export class Queue {
   /** Returns the first jobs of their lanes that are due, except in busy lanes. */
   async due(busy: ReadonlySet<string>, count: number): Promise<Job[]> {
     const rows = await this.#database.all(
-      `SELECT seq, lane, payload, attempts, created_at FROM ${this.table}
-        WHERE seq IN (SELECT min(seq) FROM ${this.table} WHERE state = 'waiting' GROUP BY lane) AND due_at <= ?
-        ORDER BY seq LIMIT ?`,
+      `SELECT seq, lane, payload, attempts, created_at, rejections, chat FROM ${this.table}
+        WHERE is_first = 1 AND due_at <= ? ORDER BY due_at, seq LIMIT ?`,
       Date.now(),
       count + busy.size,
     );
@@ -94,14 +112,12 @@ export class Queue {
 
   /** Due time of the next job in a free lane, or undefined without a job. */
   async nextDueAt(busy: ReadonlySet<string>): Promise<number | undefined> {
-    const lanes = [...busy];
-    const [row] = await this.#database.all(
-      `SELECT min(due_at) AS due FROM ${this.table}
-        WHERE seq IN (SELECT min(seq) FROM ${this.table} WHERE state = 'waiting' GROUP BY lane)
-        ${lanes.length === 0 ? '' : `AND lane NOT IN (${lanes.map(() => '?').join(', ')})`}`,
-      ...lanes,
+    const rows = await this.#database.all(
+      `SELECT lane, due_at FROM ${this.table} WHERE is_first = 1 ORDER BY due_at, seq LIMIT ?`,
+      busy.size + 1,
     );
-    return row?.['due'] === null || row === undefined ? undefined : Number(row['due']);
+    const next = rows.find(({ lane }) => !busy.has(String(lane)));
+    return next && Number(next['due_at']);
   }
 
   /** Counts an attempt before it begins, so that the next process knows that it may have had an effect. */
@@ -109,41 +125,84 @@ export class Queue {
     await this.#database.batch([[`UPDATE ${this.table} SET attempts = attempts + 1 WHERE seq = ?`, seq]]);
   }
 
+  /** Remembers the chat that an attempt is about to write to, until the job ends. */
+  async workOn(seq: number, chat: string): Promise<void> {
+    await this.#database.batch([[`UPDATE ${this.table} SET chat = ? WHERE seq = ?`, chat, seq]]);
+  }
+
+  /** Whether an attempt may have written to a chat, and has no outcome yet. */
+  async isWorkingOn(chat: string): Promise<boolean> {
+    return (await this.#database.all(`SELECT 1 AS one FROM ${this.table} WHERE chat = ? LIMIT 1`, chat)).length > 0;
+  }
+
   /** Ends a job, together with its effects on other tables. @returns the number of rows that each statement changed */
-  async finish(seq: number, state: 'done' | 'failed', statements: readonly Statement[], error = ''): Promise<number[]> {
+  async finish(
+    { seq, lane }: Pick<Job, 'seq' | 'lane'>,
+    state: 'done' | 'failed',
+    statements: readonly Statement[],
+    error = '',
+  ): Promise<number[]> {
     const changes = await this.#database.batch([
       ...statements,
       [
-        `UPDATE ${this.table} SET state = ?, payload = '{}', finished_at = ?, error = ? WHERE seq = ?`,
+        `UPDATE ${this.table} SET state = ?, payload = '{}', finished_at = ?, error = ?, is_first = 0, chat = NULL
+          WHERE seq = ?`,
         state,
         Date.now(),
         error.slice(0, 500),
         seq,
       ],
+      this.#markFirst(lane),
     ]);
     this.#waiting--;
     return changes.slice(0, statements.length);
   }
 
-  /** Postpones a job. With a lane, it no longer holds back the jobs behind it. */
-  async postpone(seq: number, dueAt: number, error: string, lane?: string): Promise<void> {
+  async postpone(
+    { seq, lane }: Pick<Job, 'seq' | 'lane'>,
+    { dueAt, error, lane: newLane = lane, isRejected = false, isWithoutEffect = false }: Postponement,
+  ): Promise<void> {
     await this.#database.batch([
-      [`UPDATE ${this.table} SET due_at = ?, error = ? WHERE seq = ?`, dueAt, error.slice(0, 500), seq],
-      ...(lane === undefined ? [] : [[`UPDATE ${this.table} SET lane = ? WHERE seq = ?`, lane, seq] as const]),
+      [
+        `UPDATE ${this.table} SET due_at = ?, error = ?, rejections = rejections + ?
+          ${isWithoutEffect ? ', chat = NULL' : ''} WHERE seq = ?`,
+        dueAt,
+        error.slice(0, 500),
+        Number(isRejected),
+        seq,
+      ],
+      ...(newLane === lane ? [] : this.#move(seq, lane, newLane)),
     ]);
   }
 
-  /** Whether an attempt of a job of these lanes began and has no outcome yet. */
-  async hasBegun(lanePrefix: string): Promise<boolean> {
-    const rows = await this.#database.all(
-      `SELECT 1 AS one FROM ${this.table} WHERE state = 'waiting' AND attempts > 0 AND lane LIKE ? LIMIT 1`,
-      `${lanePrefix}%`,
+  /** Deletes old finished jobs, a limited number in each transaction. */
+  async forget(finishedBefore: number): Promise<void> {
+    await deleteInSlices(
+      this.#database,
+      `DELETE FROM ${this.table} WHERE seq IN (SELECT seq FROM ${this.table} WHERE finished_at < ? LIMIT ?)`,
+      finishedBefore,
     );
-    return rows.length > 0;
   }
 
-  async forget(finishedBefore: number): Promise<void> {
-    await this.#database.batch([[`DELETE FROM ${this.table} WHERE finished_at < ?`, finishedBefore]]);
+  get #ifLaneIsEmpty(): string {
+    return `CASE WHEN EXISTS (SELECT 1 FROM ${this.table} WHERE lane = ? AND state = 'waiting') THEN 0 ELSE 1 END`;
+  }
+
+  #move(seq: number, from: string, to: string): Statement[] {
+    const { table } = this;
+    return [
+      [`UPDATE ${table} SET is_first = ${this.#ifLaneIsEmpty}, lane = ? WHERE seq = ?`, to, to, seq],
+      this.#markFirst(from),
+    ];
+  }
+
+  #markFirst(lane: string): Statement {
+    const { table } = this;
+    return [
+      `UPDATE ${table} SET is_first = 1
+        WHERE seq = (SELECT seq FROM ${table} WHERE lane = ? AND state = 'waiting' ORDER BY seq LIMIT 1)`,
+      lane,
+    ];
   }
 }
 
@@ -154,5 +213,7 @@ function jobOf(row: Row): Job {
     payload: JSON.parse(String(row['payload'])),
     attempt: Number(row['attempts']) + 1,
     createdAt: Number(row['created_at']),
+    isUnclear: row['chat'] !== null,
+    rejections: Number(row['rejections']),
   };
 }

@@ -8,8 +8,7 @@ type After = (changes: readonly number[]) => void;
 /** The result of an attempt. */
 export type Outcome =
   | { readonly kind: 'done'; readonly statements?: readonly Statement[]; readonly after?: After }
-  /** Tried again later. With a lane, the jobs behind it do not wait for it. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly lane?: string }
+  | Retry
   /** Never tried again. */
   | {
       readonly kind: 'failed';
@@ -17,6 +16,27 @@ export type Outcome =
       readonly statements?: readonly Statement[];
       readonly after?: After;
     };
+
+/** Tried again later. With a lane, the jobs behind it do not wait for it. */
+export interface Retry {
+  readonly kind: 'retry';
+  readonly reason: string;
+  /** An outage shows in the health; a rejection counts; the others wait for something that happens soon. */
+  readonly cause: 'outage' | 'rejection' | 'order';
+  readonly afterMs?: number;
+  readonly lane?: string;
+  readonly isWithoutEffect?: boolean;
+  /** Description of an outage that everyone can read. */
+  readonly outage?: string;
+}
+
+/** Jobs that wait for the end of an outage. */
+export interface Delays {
+  readonly jobs: number;
+  /** Time of the first failure that has not passed. */
+  readonly since: string;
+  readonly reason: string;
+}
 
 export const done = (statements: readonly Statement[] = [], after?: After): Outcome => ({
   kind: 'done',
@@ -40,6 +60,8 @@ const MAX_RETRY_MS = 300_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #busy = new Map<string, Promise<void>>();
+  /** Jobs whose last attempt failed because of an outage, the longest first. One of each lane. */
+  readonly #delayed = new Map<number, { readonly since: number; readonly reason: string }>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = true;
   #looking: Promise<void> | undefined;
@@ -60,6 +82,13 @@ export class Worker {
     clearTimeout(this.#timer);
     await this.#looking;
     await Promise.all(this.#busy.values());
+  }
+
+  /** Returns the jobs that an outage delays, or undefined without an outage. */
+  get delays(): Delays | undefined {
+    const [first] = this.#delayed.values();
+    if (first === undefined) return undefined;
+    return { jobs: this.#delayed.size, since: new Date(first.since).toISOString(), reason: first.reason };
   }
 
   /** Looks for jobs that are due. */
@@ -110,7 +139,9 @@ export class Worker {
     const { queue, log, handle } = this.#options;
     try {
       await queue.begin(job.seq);
-      const outcome = await handle(job).catch((error): Outcome => ({ kind: 'retry', reason: messageOf(error) }));
+      const outcome = await handle(job).catch(
+        (error): Outcome => ({ kind: 'retry', cause: 'outage', reason: messageOf(error) }),
+      );
       await this.#settle(job, outcome);
     } catch (error) {
       // The database failed. Without an outcome, the job is tried again.
@@ -121,16 +152,29 @@ export class Worker {
 
   async #settle(job: Job, outcome: Outcome): Promise<void> {
     const { queue, log } = this.#options;
+    this.#noteDelay(job, outcome);
     if (outcome.kind === 'retry') {
-      const delay = outcome.afterMs ?? this.#backOffMs(job.attempt);
-      log('warn', 'job postponed', { queue: queue.table, job: job.seq, attempt: job.attempt, reason: outcome.reason });
-      await queue.postpone(job.seq, Date.now() + delay, outcome.reason, outcome.lane);
+      const { reason, cause, lane, afterMs = this.#backOffMs(job.attempt), isWithoutEffect = false } = outcome;
+      log('warn', 'job postponed', { queue: queue.table, job: job.seq, attempt: job.attempt, cause, reason });
+      const dueAt = Date.now() + afterMs;
+      await queue.postpone(job, { dueAt, error: reason, lane, isRejected: cause === 'rejection', isWithoutEffect });
       return;
     }
     const reason = outcome.kind === 'failed' ? outcome.reason : undefined;
     if (reason !== undefined) log('error', 'job failed', { queue: queue.table, job: job.seq, reason });
-    const changes = await queue.finish(job.seq, outcome.kind, outcome.statements ?? [], reason);
+    const changes = await queue.finish(job, outcome.kind, outcome.statements ?? [], reason);
     outcome.after?.(changes);
+  }
+
+  /** Logs the beginning and the end of an outage. */
+  #noteDelay({ seq }: Job, outcome: Outcome): void {
+    const { queue, log } = this.#options;
+    if (outcome.kind === 'retry' && outcome.cause === 'outage') {
+      const { since = Date.now() } = this.#delayed.get(seq) ?? {};
+      if (this.#delayed.size === 0) log('error', 'jobs are delayed', { queue: queue.table, reason: outcome.reason });
+      this.#delayed.set(seq, { since, reason: outcome.outage ?? 'The bridge failed; see its log' });
+    } else if (this.#delayed.delete(seq) && this.#delayed.size === 0)
+      log('info', 'delayed jobs have been processed', { queue: queue.table });
   }
 
   #backOffMs(attempt: number): number {

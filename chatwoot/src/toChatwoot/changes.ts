@@ -1,6 +1,6 @@
 import type { EventData } from '@switchboard/sdk/api';
 import { ChatwootError } from '../chatwoot/client.ts';
-import { SOURCE_PREFIX } from '../parts.ts';
+import { laneOf, SOURCE_PREFIX } from '../parts.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { LinkRow } from '../state.ts';
 import { toMarkdown } from '../text/markdown.ts';
@@ -60,36 +60,36 @@ export async function deleted(attempt: Attempt, data: Change): Promise<Outcome> 
 }
 
 /** Passes another name or number of a contact on. A contact that was deleted in Chatwoot has neither. */
-export async function changedContact(attempt: Attempt, data: EventData['contact.updated']): Promise<Outcome> {
-  try {
-    return await changeContact(attempt, data);
-  } catch (error) {
-    if (error instanceof ChatwootError && error.status === 404) return done();
-    throw error;
-  }
+export function changedContact(attempt: Attempt, data: EventData['contact.updated']): Promise<Outcome> {
+  const { sessionId } = attempt.inbox;
+  const ids = [data.previousPhoneNumber ?? data.phoneNumber, data.phoneNumber];
+  return attempt.parts.locks.run(
+    ids.map((id) => laneOf(sessionId, id)),
+    () => changeContact(attempt, data),
+  );
 }
 
 async function changeContact(attempt: Attempt, data: EventData['contact.updated']): Promise<Outcome> {
   const { parts, inbox } = attempt;
   const { sessionId } = inbox;
-  const former = data.previousPhoneNumber;
-  const chat = await parts.state.chat(sessionId, former ?? data.phoneNumber);
-  if (chat === undefined || data.test) return done();
-  const { networkChatId } = data;
-  const person = { sessionId, chatId: data.phoneNumber, networkId: networkChatId, name: data.name ?? undefined };
-  if (former !== undefined && former !== data.phoneNumber) {
-    const merged = await setNumber(parts, chat.contactId, person);
-    await parts.state.moveChat(sessionId, former, data.phoneNumber);
-    if (merged !== undefined) {
-      await parts.state.replaceContact(chat.contactId, merged);
-      return done();
-    }
+  const { networkChatId: networkId, phoneNumber: chatId, previousPhoneNumber: former } = data;
+  if (data.test) return done();
+  const person = { sessionId, chatId, networkId, name: data.name ?? undefined };
+  const old = former === undefined || former === chatId ? undefined : await parts.state.chat(sessionId, former);
+  if (old !== undefined) {
+    const kept = await setNumber(parts, old.contactId, person);
+    await parts.state.moveChat(old, chatId, kept);
+    // The contact that was kept has its own name.
+    if (kept !== undefined) return done();
   }
-  if (data.name !== null && data.name !== chat.name) {
+  const chat = await parts.state.chat(sessionId, chatId);
+  if (chat === undefined || data.name === null || data.name === chat.name) return done();
+  try {
     await rename(parts, chat.contactId, chat.name, data.name);
-    const moved = await parts.state.chat(sessionId, data.phoneNumber);
-    if (moved !== undefined) await parts.state.saveChat({ ...moved, name: data.name });
+  } catch (error) {
+    if (!(error instanceof ChatwootError && error.status === 404)) throw error;
   }
+  await parts.state.setName(sessionId, chatId, data.name);
   return done();
 }
 

@@ -43,7 +43,10 @@ export async function ensureContact(parts: ContactParts, person: Person): Promis
   });
 }
 
-/** Stores a number that has become known, or a new one. A second contact with it is merged into this one. */
+/**
+ * Stores a number that has become known, or a new one. If a second contact has it, this one is merged into that.
+ * @returns the contact that was kept instead of this one, including by an attempt that a crash interrupted
+ */
 export async function setNumber(parts: ContactParts, contactId: number, person: Person): Promise<number | undefined> {
   if (!isPhoneNumber(person.chatId)) return undefined;
   const { phone_number, identifier } = fieldsOf(person);
@@ -52,6 +55,8 @@ export async function setNumber(parts: ContactParts, contactId: number, person: 
     await parts.chatwoot.updateContact(contactId, fields);
     return undefined;
   } catch (error) {
+    // An agent has deleted the contact, or an earlier attempt has merged it.
+    if (isMissing(error)) return (await findContact(parts.chatwoot, person))?.id;
     if (!isTaken(error)) throw error;
   }
   const other = await findContact(parts.chatwoot, person);
@@ -99,6 +104,8 @@ function fieldsOf(person: Person): ContactFields {
 const identifierOf = ({ networkId, chatId }: Person) => networkId ?? `switchboard:${chatId}`;
 export const nameOf = ({ name, chatId }: Pick<Person, 'name' | 'chatId'>) =>
   name ?? (isPhoneNumber(chatId) ? `+${chatId}` : 'WhatsApp');
+
+const isMissing = (error: unknown) => error instanceof ChatwootError && error.status === 404;
 
 /** 422 of a uniqueness validation in app/models/contact.rb. */
 const isTaken = (error: unknown) =>

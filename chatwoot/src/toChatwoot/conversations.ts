@@ -1,14 +1,23 @@
+import { ApiError } from '@switchboard/sdk/errors';
 import { ChatwootError, type Conversation } from '../chatwoot/client.ts';
 import { messageOf } from '../log.ts';
-import type { Parts } from '../parts.ts';
+import { laneOf, type Parts } from '../parts.ts';
+import { isPassing } from '../passing.ts';
 import type { ChatRow, InboxRow } from '../state.ts';
 import { isPhoneNumber } from '../text/phoneForms.ts';
 import { ensureContact, nameOf, type Person } from './contacts.ts';
 
 export type OpenChat = ChatRow & { readonly conversationId: number };
 
-/** Finds or creates the contact and the conversation of a chat. Safe to repeat after a crash in between. */
-export async function ensureConversation(parts: Parts, inbox: InboxRow, person: Person): Promise<OpenChat> {
+/**
+ * Finds or creates the contact and the conversation of a chat. Safe to repeat after a crash in between. The lock keeps
+ * jobs of other lanes from opening a second conversation.
+ */
+export function ensureConversation(parts: Parts, inbox: InboxRow, person: Person): Promise<OpenChat> {
+  return parts.locks.run([laneOf(inbox.sessionId, person.chatId)], () => openConversation(parts, inbox, person));
+}
+
+async function openConversation(parts: Parts, inbox: InboxRow, person: Person): Promise<OpenChat> {
   const { state } = parts;
   const known = await state.chat(inbox.sessionId, person.chatId);
   const rule = parts.inboxes.get(inbox.sessionId)?.conversations ?? 'reopen';
@@ -90,21 +99,26 @@ export async function linkConversation(
 ): Promise<void> {
   const chatwoot = `${settings.chatwootUrl}/app/accounts/${settings.accountId}/conversations/${conversationId}`;
   try {
-    const { metadata } = await switchboard.chats.get({ sessionId, chatId });
-    await switchboard.chats.update({ sessionId, chatId, metadata: { ...metadata, chatwoot } });
+    await switchboard.chats.update({ sessionId, chatId, metadata: { chatwoot } });
   } catch (error) {
     log('info', 'cannot link a conversation', { sessionId, error: messageOf(error) });
   }
 }
 
 /** Sessions follow a limited number of contacts, so the one that was followed first makes room. */
-async function followPresence({ switchboard, state, log }: Parts, { sessionId, chatId }: ChatRow): Promise<void> {
+export async function followPresence(
+  { switchboard, state, log }: Pick<Parts, 'switchboard' | 'state' | 'log'>,
+  { sessionId, chatId }: Pick<ChatRow, 'sessionId' | 'chatId'>,
+): Promise<void> {
   if (!isPhoneNumber(chatId)) return;
   try {
     const followed = await state.followedChats(sessionId);
     if (followed.length >= MAX_FOLLOWED) {
       const [oldest = ''] = followed;
-      await switchboard.contacts.followPresence({ sessionId, phoneNumber: oldest, followed: false });
+      await switchboard.contacts.followPresence({ sessionId, phoneNumber: oldest, followed: false }).catch((error) => {
+        // A contact that was erased is no longer followed.
+        if (!(error instanceof ApiError) || isPassing(error)) throw error;
+      });
       await state.setFollowed(sessionId, oldest, null);
     }
     await switchboard.contacts.followPresence({ sessionId, phoneNumber: chatId, followed: true });

@@ -1,7 +1,9 @@
-import { ApiError, ConnectionError, NotFoundError } from '@switchboard/sdk/errors';
+import { ApiError } from '@switchboard/sdk/errors';
 import type { KnownEvent } from '@switchboard/sdk/webhooks';
-import { ChatwootError, ChatwootUnreachable } from '../chatwoot/client.ts';
+import { ChatwootError } from '../chatwoot/client.ts';
+import { messageOf } from '../log.ts';
 import type { Parts } from '../parts.ts';
+import { isPassing, outageOf } from '../passing.ts';
 import type { Job } from '../queue/queue.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { InboxRow } from '../state.ts';
@@ -36,8 +38,10 @@ export interface Attempt {
   readonly eventId: string;
 }
 
-/** Attempts before a request that either side rejects is given up, so that it does not block its conversation. */
+/** Rejected attempts before a job is given up, so that it does not block its conversation. Outages do not count. */
 const MAX_REJECTIONS = 3;
+/** The same for errors that neither side has returned. */
+const MAX_UNKNOWN = 9;
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
 /** Brings an event of Switchboard to Chatwoot. */
@@ -47,20 +51,26 @@ export async function handleToChatwoot(parts: Parts, job: Job): Promise<Outcome>
   try {
     return await handle(parts, job, payload);
   } catch (error) {
-    const isTooOld = Date.now() - job.createdAt > MAX_AGE_MS;
-    const reason = error instanceof Error ? error.message : String(error);
-    const isRejected = error instanceof ChatwootError && !error.isTransient && error.status !== 404;
-    // A message or file that was deleted in Switchboard does not come back.
-    if (isRejected || error instanceof NotFoundError)
-      return job.attempt >= MAX_REJECTIONS ? { kind: 'failed', reason } : { kind: 'retry', reason };
-    if (isTooOld) return { kind: 'failed', reason };
-    const isKnown = [ChatwootError, ChatwootUnreachable, ApiError, ConnectionError].some(
-      (type) => error instanceof type,
-    );
-    if (!isKnown && job.attempt >= MAX_REJECTIONS * 3) return { kind: 'failed', reason };
+    const reason = messageOf(error);
+    const limit = rejectionLimitOf(error);
+    if (Date.now() - job.createdAt > MAX_AGE_MS) return { kind: 'failed', reason };
+    if (limit !== undefined && job.rejections + 1 >= limit) return { kind: 'failed', reason };
     const afterMs = error instanceof ChatwootError ? error.retryAfterMs : undefined;
-    return { kind: 'retry', reason, ...(afterMs !== undefined && { afterMs }) };
+    const cause = limit === undefined ? 'outage' : 'rejection';
+    return { kind: 'retry', reason, cause, outage: outageOf(error), ...(afterMs !== undefined && { afterMs }) };
   }
+}
+
+/** Number of attempts with such an error before a job is given up, or undefined for an outage, which ends. */
+function rejectionLimitOf(error: unknown): number | undefined {
+  // 404: the conversation was deleted in Chatwoot. The next attempt opens another one.
+  if (error instanceof ChatwootError) return error.isTransient || error.status === 404 ? undefined : MAX_REJECTIONS;
+  // A message or file that was deleted in Switchboard does not come back.
+  if (error instanceof ApiError) return isPassing(error) ? undefined : MAX_REJECTIONS;
+  // Errors of the language are bugs. Others are of the disk, the database or the network, and pass.
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+    ? MAX_UNKNOWN
+    : undefined;
 }
 
 async function handle(parts: Parts, job: Job, payload: ChatwootJob): Promise<Outcome> {

@@ -1,16 +1,14 @@
 import type { EventData, Operations } from '@switchboard/sdk/api';
 import { ApiError, NotFoundError } from '@switchboard/sdk/errors';
 import { ChatwootError, type NewMessage } from '../chatwoot/client.ts';
-import { SOURCE_PREFIX } from '../parts.ts';
+import { laneOf, SOURCE_PREFIX } from '../parts.ts';
+import { isPassing } from '../passing.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import { FileTooLargeError, withFile } from '../temporaryFile.ts';
 import { isPhoneNumber } from '../text/phoneForms.ts';
 import { type Content, contentOf, type MessageData } from './content.ts';
 import { ensureConversation, type OpenChat } from './conversations.ts';
 import type { Attempt } from './handler.ts';
-
-/** Delay before a message is attributed, while an agent's message is on its way. */
-const UNDECIDED_MS = 1000;
 
 type Direction = NewMessage['messageType'];
 
@@ -69,8 +67,8 @@ export class MessageMirror {
     if (data.test || (await parts.state.link(data.messageId)) !== undefined || !parts.settings.otherMessages)
       return done();
     // The link of an agent's message is stored once its request has ended. Other events of the chat do not wait for it.
-    if (await parts.toWhatsapp.hasBegun(inbox.sessionId))
-      return { kind: 'retry', reason: 'undecided sender', afterMs: UNDECIDED_MS, lane: `undecided:${job.seq}` };
+    if (await parts.toWhatsapp.isWorkingOn(laneOf(inbox.sessionId, data.chatId ?? '')))
+      return { kind: 'retry', cause: 'order', reason: 'undecided sender', lane: `undecided:${job.seq}` };
     if ((await parts.state.link(data.messageId)) !== undefined) return done();
     const message = await parts.switchboard.messages.get({ messageId: data.messageId }).catch((error) => {
       if (!(error instanceof NotFoundError)) throw error;
@@ -109,7 +107,7 @@ export class MessageMirror {
         return this.create(chat, withoutFile(content, reason), messageType, { sourceId, inReplyTo });
       if (error instanceof ChatwootError && error.status === 404) {
         // The conversation was deleted in Chatwoot. The next attempt opens another one.
-        await parts.state.saveChat({ ...chat, conversationId: undefined });
+        await parts.state.dropConversation(chat, chat.conversationId);
       }
       throw error;
     }
@@ -144,7 +142,7 @@ export class MessageMirror {
       if (media === undefined) return withoutFile(content, 'cannot be fetched');
       return { ...content, media: { ...media, name: media.fileName ?? 'file' } };
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) return withoutFile(content, 'cannot be fetched');
+      if (error instanceof ApiError && !isPassing(error)) return withoutFile(content, 'cannot be fetched');
       throw error;
     }
   }
@@ -176,7 +174,7 @@ async function nameOfChat({ parts, inbox }: Attempt, chatId: string, groupId: st
     const { name } = await parts.switchboard.chats.get({ chatId, sessionId: inbox.sessionId });
     return groupId === undefined ? (name ?? undefined) : `${name ?? 'Group'} 👥`;
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return undefined;
+    if (error instanceof ApiError && !isPassing(error)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,8 @@
+import type { Client } from '@switchboard/sdk';
+import { ApiError } from '@switchboard/sdk/errors';
 import type { ChatwootConversation } from '../chatwoot/payload.ts';
-import type { Parts } from '../parts.ts';
+import { laneOf, type Parts } from '../parts.ts';
+import { isPassing } from '../passing.ts';
 import { isPhoneNumber } from '../text/phoneForms.ts';
 
 export interface SentTo {
@@ -14,10 +17,11 @@ export interface SentTo {
  * number, or the identifier of a group or person.
  */
 export async function resolveChat(
-  { state, switchboard }: Parts,
+  parts: Parts,
   sessionId: string,
   conversation: ChatwootConversation,
 ): Promise<SentTo | undefined> {
+  const { state } = parts;
   const known = await state.chatOfConversation(sessionId, conversation.id);
   if (known !== undefined) return { sessionId, chatId: known.chatId, isNew: false };
   const prefix = `${sessionId}:`;
@@ -30,20 +34,30 @@ export async function resolveChat(
   let chatId = fromSource;
   if (chatId === undefined && isPhoneNumber(digits)) {
     // The network decides which form of a Brazilian number is the chat; Switchboard knows it.
-    const found = await switchboard.contacts.get({ contactId: digits, sessionId }).catch(() => undefined);
-    chatId = found?.phoneNumber ?? digits;
+    chatId = await knownForm(parts.switchboard, sessionId, digits);
   }
   chatId ??= /^grp_\w+$|@/.test(address) ? address.replace(/@s\.whatsapp\.net$/, '') : undefined;
   if (chatId === undefined) return undefined;
-  const existing = await state.chat(sessionId, chatId);
-  // The newest conversation gets the answers.
-  await state.saveChat({
-    sessionId,
-    chatId,
-    contactId,
-    sourceId: conversation.sourceId ?? existing?.sourceId ?? `${prefix}${chatId}`,
-    conversationId: conversation.id,
-    name: existing?.name,
+  await parts.locks.run([laneOf(sessionId, chatId)], async () => {
+    const existing = await state.chat(sessionId, chatId);
+    // The newest conversation gets the answers.
+    await state.saveChat({
+      sessionId,
+      chatId,
+      contactId,
+      sourceId: conversation.sourceId ?? existing?.sourceId ?? `${prefix}${chatId}`,
+      conversationId: conversation.id,
+      name: existing?.name,
+    });
   });
   return { sessionId, chatId, isNew: true };
+}
+
+async function knownForm({ contacts }: Client, sessionId: string, digits: string): Promise<string> {
+  try {
+    return (await contacts.get({ contactId: digits, sessionId })).phoneNumber;
+  } catch (error) {
+    if (error instanceof ApiError && !isPassing(error)) return digits;
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import type { ChatwootMessage } from '../chatwoot/payload.ts';
 import type { Statement } from '../database/database.ts';
 import { messageOf } from '../log.ts';
 import { laneOf, type Parts, SOURCE_PREFIX } from '../parts.ts';
+import { isPassing, outageOf } from '../passing.ts';
 import type { Job } from '../queue/queue.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import type { LinkRow } from '../state.ts';
@@ -29,15 +30,6 @@ export interface WhatsappJob {
 const MAX_AGE_MS = 23 * 3_600_000;
 /** Number of the attempt that tells the agent about the delay: about a minute after the first one. */
 const NOTICED_ATTEMPT = 6;
-/** Errors that pass, besides 408, 429 and 5xx. */
-const PASSING = new Set([
-  'session_not_connected',
-  'session_state',
-  'idempotency_in_flight',
-  'unauthorized',
-  'permission_denied',
-  'quota_exceeded',
-]);
 
 /** Sends a message of an agent, or applies its change. */
 export async function handleToWhatsapp(parts: Parts, job: Job): Promise<Outcome> {
@@ -55,15 +47,20 @@ export async function handleToWhatsapp(parts: Parts, job: Job): Promise<Outcome>
     const afterMs = error instanceof ApiError ? error.retryAfterSeconds : undefined;
     if (job.attempt === NOTICED_ATTEMPT && (error instanceof ApiError || error instanceof ConnectionError))
       await parts.toChatwoot.add(failureOf(job, reason, 'delayed'));
-    return { kind: 'retry', reason, ...(afterMs !== undefined && { afterMs: Math.min(afterMs, 300) * 1000 }) };
+    return {
+      kind: 'retry',
+      cause: 'outage',
+      outage: outageOf(error),
+      reason,
+      isWithoutEffect: !job.isUnclear && isRefusal(error),
+      ...(afterMs !== undefined && { afterMs: Math.min(afterMs, 300) * 1000 }),
+    };
   }
 }
 
-function isPassing({ status, code }: ApiError): boolean {
-  return status >= 500
-    ? !['send_failed', 'fetch_failed'].includes(code)
-    : [408, 429].includes(status) || PASSING.has(code);
-}
+/** Whether Switchboard refused the request before it did anything. It has not looked for an earlier one then. */
+const isRefusal = (error: unknown) =>
+  error instanceof ApiError && error.status < 500 && error.status !== 408 && error.code !== 'idempotency_in_flight';
 
 /** Ends a job, and tells the agent. */
 async function failed(parts: Parts, job: Job, reason: string): Promise<Outcome> {
@@ -120,10 +117,13 @@ class Delivery {
   }
 
   async #send(links: readonly LinkRow[]): Promise<Outcome> {
-    const { state, settings, switchboard, toChatwoot } = this.#parts;
+    const { state, settings, switchboard, toChatwoot, toWhatsapp } = this.#parts;
+    const { sessionId, chatId, isNew } = this.#chat;
     const parts = partsOf(this.#message, this.#agentName);
     const sent = new Set(links.filter(({ status }) => status !== 'failed').map(({ part }) => part));
     const replyTo = await this.#replyTarget();
+    // From here on, messages of the chat without a link can come from this job.
+    await toWhatsapp.workOn(this.#job.seq, laneOf(sessionId, chatId));
     for (const [index, part] of parts.entries()) {
       if (sent.has(String(index))) continue;
       if (part.kind === 'reaction') return this.#react(part.emoji, replyTo);
@@ -131,9 +131,9 @@ class Delivery {
       const { messageId } = await this.#sendPart(part, index, index === 0 ? replyTo : undefined);
       await state.saveLink(this.#linkOf(messageId, index));
     }
-    const { sessionId, chatId, isNew } = this.#chat;
     const conversationId = this.#message.conversation.id;
-    if (isNew) await linkConversation(this.#parts, { sessionId, chatId, conversationId });
+    // An earlier attempt may have ended before it linked the conversation.
+    if (isNew || this.#job.attempt > 1) await linkConversation(this.#parts, { sessionId, chatId, conversationId });
     if (settings.markRead && this.#message.type === 'outgoing')
       await switchboard.chats.markRead({ chatId, sessionId }).catch(() => {}); // an extra, which some networks lack
     const statuses = (await state.linksOf(this.#message.id)).map((link) => this.#statusJob(link));
@@ -229,9 +229,7 @@ class Delivery {
   async #delete(links: readonly LinkRow[]): Promise<Outcome> {
     const { state, switchboard } = this.#parts;
     if (await state.isEcho(`chatwoot-deletion:${this.#message.id}`)) return done();
-    for (const { messageId, direction } of links) {
-      // Only contacts can delete what they wrote.
-      if (direction === 'in' && this.#message.type === 'incoming') continue;
+    for (const { messageId } of links) {
       await state.expectEcho(deletionEcho(messageId));
       await switchboard.messages.delete({ messageId }).catch((error) => {
         if (!(error instanceof NotFoundError)) throw error;
@@ -240,12 +238,23 @@ class Delivery {
     return done();
   }
 
+  /** The message that this one replies or reacts to, if it is in the same chat. Programs can set any id in Chatwoot. */
   async #replyTarget(): Promise<string | undefined> {
+    const { state, switchboard } = this.#parts;
     const { inReplyTo, inReplyToSourceId } = this.#message;
-    const [link] = inReplyTo === undefined ? [] : await this.#parts.state.linksOf(inReplyTo);
-    if (link !== undefined) return link.messageId;
     const id = inReplyToSourceId?.startsWith(SOURCE_PREFIX) ? inReplyToSourceId.slice(SOURCE_PREFIX.length) : '';
-    return /^msg_\w+$/.test(id) ? id : undefined;
+    const [part] = inReplyTo === undefined ? [] : await state.linksOf(inReplyTo);
+    const link = part ?? (await state.link(id));
+    if (link !== undefined) return this.#isInChat(link) ? link.messageId : undefined;
+    if (!/^msg_\w+$/.test(id)) return undefined;
+    const message = await switchboard.messages.get({ messageId: id }).catch((error) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+    return message !== undefined && this.#isInChat(message) ? id : undefined;
+  }
+
+  #isInChat({ sessionId, chatId }: { readonly sessionId: string; readonly chatId: string }): boolean {
+    return sessionId === this.#chat.sessionId && chatId === this.#chat.chatId;
   }
 
   #keyOf(index: number): string {
