@@ -106,16 +106,20 @@ describeOnEachDatabase('a request with an idempotency key', (_, database) => {
     assert.equal(await countMessages(), 2);
   });
 
-  it('returns the batch of a bulk send only if its first run has stored it', async (test) => {
+  it('returns the batch of a bulk send that was interrupted while its messages were stored', async (test) => {
     const { clock, call, change, post, interrupt } = await started(test);
-    const input = { to: [TO], message: 'planned', ...inAMinute };
-    await post('/messages/send-bulk', input);
+    const input = { to: [TO, '491707654322'], message: 'planned', ...inAMinute };
+    const { body: first } = await post('/messages/send-bulk', input);
     await interrupt();
-    await change((tx) => tx.kysely.deleteFrom('batches').execute());
+    const [, lost] = first.results;
+    await change(async ({ kysely }) => {
+      await kysely.deleteFrom('messages').where('message_id', '=', lost.messageId).execute();
+      await kysely.updateTable('batches').set({ status: 'preparing' }).execute();
+    });
     await clock.advance(70_000);
     const { body } = await post('/messages/send-bulk', input);
-    assert.deepEqual([body.accepted, body.batchId], [1, null]);
-    assert.deepEqual((await call('GET', '/batches')).body.data, []);
+    assert.deepEqual([body.accepted, body.batchId], [1, first.batchId]);
+    assert.equal((await call('GET', `/batches/${first.batchId}`)).status, 200);
   });
 
   it('returns the webhook and the session that an interrupted run created, even at the limit', async (test) => {
