@@ -122,7 +122,7 @@ class Delivery {
     const parts = partsOf(this.#message, this.#agentName);
     const sent = new Set(links.filter(({ status }) => status !== 'failed').map(({ part }) => part));
     const replyTo = await this.#replyTarget();
-    // From here on, messages of the chat without a link can come from this job.
+    // From here on, chat messages without a link can come from this job.
     await toWhatsapp.workOn(this.#job.seq, laneOf(sessionId, chatId));
     for (const [index, part] of parts.entries()) {
       if (sent.has(String(index))) continue;
