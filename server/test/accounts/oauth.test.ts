@@ -4,7 +4,6 @@ import { allows, permissions } from '../../src/auth/permissions.ts';
 import { permissionFor } from '../../src/invoke/operation.ts';
 import { defaultScopes, supportedScopes } from '../../src/oauth/scopes.ts';
 import { operations } from '../../src/operations/index.ts';
-import { type FileServer, startFileServer } from '../support/connections/fileServer.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { callTool } from '../support/mcp/mcp.ts';
@@ -25,14 +24,10 @@ import {
   register,
   startOAuthNodes,
   startOAuthServer,
+  statusWith,
   TestApp,
 } from '../support/mcp/oauth.ts';
-import { bearer, type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
-
-/** The status of a request to the MCP endpoint with a token. */
-async function statusWith({ url }: Pick<TestServer, 'url'>, token: string): Promise<number> {
-  return (await bearer(url, token)('POST', '/mcp', LIST, ACCEPT)).status;
-}
+import { bearer, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 const refresh = ({ url }: Pick<TestServer, 'url'>, app: TestApp, token: string, more: Record<string, string> = {}) =>
   postForm(`${url}/oauth/token`, {
@@ -336,154 +331,6 @@ it('offers the permissions that a tool needs, and no others', () => {
     }),
   );
   assert.deepEqual(supportedScopes, useful);
-});
-
-describe('a client ID metadata document', () => {
-  let server: TestServer;
-  let files: FileServer;
-  let document: (id: string) => string;
-  before(async () => {
-    server = await startOAuthServer();
-    files = await startFileServer((request, response) => {
-      if (request.url === '/moved') response.writeHead(302, { location: '/client.json' }).end();
-      else response.setHeader('content-type', 'application/json').end(document(files.url + request.url));
-    });
-  });
-  after(async () => {
-    await server.stop();
-    await files.close();
-  });
-  const valid = {
-    client_name: 'Described app',
-    redirect_uris: [CALLBACK],
-    grant_types: ['authorization_code', 'refresh_token'],
-  };
-
-  it('takes the place of a registration', async () => {
-    document = (client_id) => JSON.stringify({ client_id, ...valid, scope: 'of another server', logo_uri: 'x' });
-    const { call } = await server.account();
-    const app = new TestApp({ documentUrl: `${files.url}/client.json` });
-    const client = await connectApp(server, call, app);
-    assert.equal(app.client?.client_id, `${files.url}/client.json`);
-    assert.equal((await callTool(client, 'sessions_list')).isError, false);
-    const [key] = (await call('GET', '/api-keys')).body.data;
-    assert.deepEqual([key.name, key.app.clientId], ['Described app', `${files.url}/client.json`]);
-    assert.deepEqual(files.visits, ['/client.json']);
-  });
-
-  it('is refused if it is for another address, too large, redirected, or not valid', async () => {
-    const wrong: readonly [path: string, document: (id: string) => string][] = [
-      ['/another', () => JSON.stringify({ client_id: `${files.url}/else`, ...valid })],
-      ['/large', (client_id) => JSON.stringify({ client_id, ...valid, more: 'x'.repeat(17_000) })],
-      ['/moved', (client_id) => JSON.stringify({ client_id, ...valid })],
-      [
-        '/secret',
-        (client_id) => JSON.stringify({ client_id, ...valid, token_endpoint_auth_method: 'client_secret_post' }),
-      ],
-      ['/script', (client_id) => JSON.stringify({ client_id, ...valid, redirect_uris: ['javascript:alert(1)'] })],
-      ['/text', () => 'not JSON'],
-      ['/list', () => '[]'],
-    ];
-    for (const [path, content] of wrong) {
-      document = content;
-      const answer = await new Browser().open(authorizationUrl(server, files.url + path));
-      assert.equal(answer.status, 400, path);
-      assert.equal(answer.headers.get('location'), null, path);
-      assert.match(await answer.text(), /could not be connected/, path);
-    }
-    assert.ok(
-      !files.visits.includes('/client.json') || files.visits.filter((path) => path === '/client.json').length === 1,
-    );
-  });
-});
-
-describe('codes', () => {
-  const clock = createFakeClock(Date.now());
-  let server: TestServer;
-  let call: Call;
-  before(async () => {
-    server = await startOAuthServer({ clock });
-    ({ call } = await server.account());
-  });
-  after(() => server.stop());
-
-  /** Gets a code. @returns a function that exchanges it, with other fields if given */
-  async function newCode(parameters: Record<string, string | undefined> = {}) {
-    const { body: client } = await register(server, { redirect_uris: [CALLBACK, 'https://app.example.com/callback'] });
-    const { verifier, challenge } = newProof();
-    const browser = new Browser();
-    const url = authorizationUrl(server, client.client_id, { code_challenge: challenge, ...parameters });
-    const back = await approve(server, call, browser, await beginRequest(browser, url));
-    const code = back.searchParams.get('code') ?? '';
-    return (fields: Record<string, string> = {}) =>
-      postForm(`${server.url}/oauth/token`, {
-        grant_type: 'authorization_code',
-        client_id: client.client_id,
-        redirect_uri: CALLBACK,
-        code_verifier: verifier,
-        code,
-        ...fields,
-      });
-  }
-
-  it('work without a resource, which older clients do not name', async () => {
-    const { status, body } = await (await newCode({ resource: undefined }))();
-    assert.equal(status, 200, JSON.stringify(body));
-    assert.equal(await statusWith(server, body.access_token), 200);
-  });
-
-  it('are exchanged only with their own verifier, redirect, client and resource', async () => {
-    const { body: other } = await register(server, { redirect_uris: [CALLBACK] });
-    const cases: readonly Record<string, string>[] = [
-      { code_verifier: newProof().verifier },
-      { redirect_uri: 'https://app.example.com/callback' },
-      { client_id: other.client_id },
-      { client_id: 'nobody' },
-      { resource: 'https://other.example.com/mcp' },
-      { resource: server.url },
-      { code: 'nonsense' },
-    ];
-    const exchange = await newCode();
-    assert.equal((await exchange({ resource: server.url })).body.error, 'invalid_target');
-    assert.equal((await exchange()).status, 200, 'a refused request uses up nothing');
-    for (const wrong of cases) {
-      const answer = await (await newCode())(wrong);
-      assert.ok([400, 401].includes(answer.status), JSON.stringify([wrong, answer.body]));
-      assert.equal(answer.body.access_token, undefined);
-    }
-  });
-
-  it('end the tokens that they gave when they are used again', async () => {
-    const exchange = await newCode();
-    const { body } = await exchange();
-    assert.equal(await statusWith(server, body.access_token), 200);
-    const again = await exchange();
-    assert.deepEqual([again.status, again.body.error], [400, 'invalid_grant']);
-    assert.equal(await statusWith(server, body.access_token), 401);
-  });
-
-  it('expire after a minute, access tokens after ten, requests after a quarter of an hour', async () => {
-    const exchange = await newCode();
-    const { body } = await (await newCode())();
-    await clock.advance(61_000);
-    assert.equal((await exchange()).body.error, 'invalid_grant');
-    assert.equal(await statusWith(server, body.access_token), 200);
-    await clock.advance(10 * 60_000);
-    assert.equal(await statusWith(server, body.access_token), 401);
-    const requestId = await newRequest(server, new Browser());
-    await clock.advance(16 * 60_000);
-    assert.equal((await call('GET', `/connections/requests/${requestId}`)).status, 404);
-  });
-
-  it('belong to clients that are forgotten after a day, unless somebody has connected them', async () => {
-    const app = new TestApp();
-    await connectApp(server, call, app);
-    const { body: unused } = await register(server, { redirect_uris: [CALLBACK] });
-    clock.skip(25 * 60 * 60_000);
-    const opened = async (clientId = '') => (await new Browser().open(authorizationUrl(server, clientId))).status;
-    assert.equal(await opened(app.client?.client_id), 303);
-    assert.equal(await opened(unused.client_id), 400);
-  });
 });
 
 describe('OAuth on two nodes', () => {

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { freePort } from '../brokers/brokers.ts';
 import { newHome } from '../databases/databases.ts';
-import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from '../server.ts';
+import { type Answer, bearer, type Call, startServer, type TestServer, type TestServerOptions } from '../server.ts';
 
 /** Starts a server that connects apps. Its address is the issuer. */
 export async function startOAuthServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -78,6 +78,11 @@ export class Browser {
 /** The headers and the body of a request to the MCP endpoint. */
 export const ACCEPT = { accept: 'application/json, text/event-stream' };
 export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+/** Returns the status of a request to the MCP endpoint with a token. */
+export async function statusWith({ url }: Pick<TestServer, 'url'>, token: string): Promise<number> {
+  return (await bearer(url, token)('POST', '/mcp', LIST, ACCEPT)).status;
+}
 
 export const CALLBACK = 'http://127.0.0.1:39871/callback';
 
