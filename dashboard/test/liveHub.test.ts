@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it, type TestContext } from 'node:test';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import { LiveHub } from '../src/live/hub.ts';
 import type { FromHub } from '../src/live/protocol.ts';
 
@@ -24,7 +24,7 @@ async function startHub(test: TestContext, frames: string): Promise<LiveHub> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hub = new LiveHub('acc_1', { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const hub = new LiveHub('acc_1', { baseUrl: `http://127.0.0.1:${portOf(server)}` });
   test.after(() => {
     hub.stop();
     server.closeAllConnections();

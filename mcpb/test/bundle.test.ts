@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -9,6 +8,7 @@ import { getMcpConfigForManifest, unpackExtension, validateManifest } from '@ant
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import sharp from 'sharp';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import { callTool, type ProtocolVersion, protocolVersions } from '../../server/test/support/mcp/mcp.ts';
 import { startFixtures } from '../../server/test/support/mcp/mcpFixtures.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
@@ -159,7 +159,7 @@ describe('the bundle for desktop clients', () => {
       else response.writeHead(404, { 'content-type': 'text/plain' }).end(`Nothing${'x'.repeat(100_000)}`);
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${portOf(other)}`;
     const cases: [string, RegExp][] = [
       [`${url}/page`, /does not answer as an MCP server\. Check the URL/],
       [`${url}/moved`, /redirects elsewhere\. Enter the final URL/],
@@ -232,7 +232,7 @@ describe('the bundle for desktop clients', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     test.after(() => other.closeAllConnections());
     test.after(() => other.close());
-    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${portOf(other)}`;
     const { client, transport } = await connect(test, { url, api_key: key }, clientOf('2025-11-25'));
     await assert.rejects(
       client.callTool({ name: 'a', arguments: {} }),
@@ -271,7 +271,7 @@ describe('the bundle for desktop clients', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     test.after(() => other.closeAllConnections());
     test.after(() => other.close());
-    return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${portOf(other)}`;
   }
 
   it('says that a call may have run if the server received it and did not answer completely', async (test) => {

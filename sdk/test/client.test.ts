@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { operations } from '../../server/src/operations/index.ts';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import { picture } from '../../server/test/support/media/media.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
 import { routes } from '../src/api.ts';
@@ -225,7 +226,7 @@ describe('the stream of events', () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     return {
-      baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      baseUrl: `http://127.0.0.1:${portOf(proxy)}`,
       /** Resolves once a stream that is requested from now on has begun. */
       beginning: () => new Promise<void>((resolve) => (begun = resolve)),
       cut() {
@@ -356,7 +357,7 @@ describe('retries', () => {
       }
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const baseUrl = `http://127.0.0.1:${portOf(server)}`;
     return { seen, sb: createClient({ baseUrl, credential: 'x' }), close: () => server.close() };
   }
 

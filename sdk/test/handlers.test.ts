@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { getRequestListener, serve } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import { webhookHandler as expressHandler } from '../src/express.ts';
 import { webhookPlugin } from '../src/fastify.ts';
 import { webhookHandler as honoHandler } from '../src/hono.ts';
@@ -44,14 +45,14 @@ async function listen(test: TestContext, listener: RequestListener): Promise<str
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return `http://127.0.0.1:${portOf(server)}/hook`;
 }
 
 async function listenHono(test: TestContext, app: Hono): Promise<string> {
   const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   test.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return `http://127.0.0.1:${portOf(server)}/hook`;
 }
 
 function signed(body: string, { id = 'evt_1', secret = SECRET, at = Math.floor(Date.now() / 1000) } = {}) {

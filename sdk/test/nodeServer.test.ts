@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import { verifyAndParse } from '../src/webhooks.ts';
 
 const SECRET = 'swb-test-secret';
@@ -24,7 +24,7 @@ test('verifies and parses deliveries in a Node server', async () => {
     response.writeHead(result.ok ? 200 : 401).end(JSON.stringify(result));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // The address of a TCP server is not a string.
+  const url = `http://127.0.0.1:${portOf(server)}`;
 
   const headers = {
     'Content-Type': 'application/json',

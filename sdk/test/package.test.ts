@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { launch } from '../../dashboard/test/support/browser.ts';
+import { portOf } from '../../server/test/support/connections/listening.ts';
 import {
   fetched,
   findNode,
@@ -313,7 +313,7 @@ const NEXT_ROUTE = `
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   server.close();
   await once(server, 'close');
   return port;

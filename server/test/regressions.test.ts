@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer, connect as openSocket, type Socket } from 'node:net';
+import { createServer, connect as openSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,6 +12,7 @@ import type { NetworkGroup } from '../src/connectors/contract/groups.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { createLog } from '../src/log.ts';
+import { portOf } from './support/connections/listening.ts';
 import { startReceiver } from './support/connections/receiver.ts';
 import { newHome } from './support/databases/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -638,7 +639,7 @@ it('an unreachable PostgreSQL is answered with 503', async (test) => {
   });
   const listen = (port: number) => new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
   await listen(0);
-  const { port } = proxy.address() as AddressInfo;
+  const port = portOf(proxy);
   const through = new URL(home.databaseUrl);
   through.host = `127.0.0.1:${port}`;
   const server = await startServer({ home: { ...home, databaseUrl: through.href } });

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 import { count, defineFigure, percentile } from '../figure.ts';
 import { type Api, addWebhook, apiOf, newAccount, recipient } from '../harness/api.ts';
 import { onSqlite } from '../harness/home.ts';
@@ -71,7 +71,7 @@ async function startOutages() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     receivers,
     close() {
       server.closeAllConnections();

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 
 /* Processes of a benchmark: each listens on loopback and is ended by pid. */
 
@@ -85,7 +86,7 @@ async function end(child: ChildProcess): Promise<void> {
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   server.close();
   await once(server, 'close');
   return port;

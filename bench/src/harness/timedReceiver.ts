@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 
 /** A receiver in this process that measures the time from the API's answer to the webhook of each message. */
 export async function startTimedReceiver() {
@@ -15,7 +15,7 @@ export async function startTimedReceiver() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${portOf(server)}/hook`,
     sent: (messageId: string) => sentAt.set(messageId, performance.now()),
     /** Waits until the webhooks of all sent messages have arrived. A webhook may arrive before the answer. */
     async p99(): Promise<number> {

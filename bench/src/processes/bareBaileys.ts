@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import {
   Browsers,
@@ -10,6 +9,7 @@ import {
   type SocketConfig,
   type WASocket,
 } from 'baileys';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 
 /*
  * The bare limit of a WhatsApp session: Baileys with its keys in memory, which sends messages and records when messages
@@ -86,6 +86,6 @@ const server = createServer(async (request, response) => {
   return response.end(JSON.stringify({ ms: performance.now() - startedAt }));
 });
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  process.stdout.write(`http://127.0.0.1:${portOf(server)}\n`);
 });
 process.on('SIGTERM', () => process.exit(0));

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 
 /*
  * A receiver of webhooks that counts requests: `GET /count` returns the counts. `POST /behave` sets how it answers from
@@ -46,6 +46,6 @@ async function behave(request: IncomingMessage, response: ServerResponse): Promi
 server.keepAliveTimeout = 0;
 server.requestTimeout = 0;
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  process.stdout.write(`http://127.0.0.1:${portOf(server)}\n`);
 });
 process.on('SIGTERM', () => process.exit(0));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
+import { portOf } from '../../../server/test/support/connections/listening.ts';
 import { startFakeWhatsapp } from '../../../server/test/support/fakeWhatsapp/index.ts';
 
 /*
@@ -83,6 +83,6 @@ const server = createServer(async (request: IncomingMessage, response) => {
   }
 });
 server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  process.stdout.write(`http://127.0.0.1:${portOf(server)}\n`);
 });
 process.on('SIGTERM', () => process.exit(0));

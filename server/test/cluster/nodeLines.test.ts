@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,7 @@ import { systemClock } from '../../src/clock.ts';
 import { NoAnswerError, NodeClient } from '../../src/cluster/forward.ts';
 import { NodeSignatures } from '../../src/cluster/nodeSignature.ts';
 import { type FaultyLine, startFaultyLine } from '../support/connections/faultyLine.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { type Home, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
@@ -136,7 +136,7 @@ describe('a request to another node', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const line = await startFaultyLine();
-    line.aim({ hostname: '127.0.0.1', port: String((server.address() as AddressInfo).port) });
+    line.aim({ hostname: '127.0.0.1', port: String(portOf(server)) });
     const forward = new NodeClient(new NodeSignatures('the secret of this test', 'nod_this', systemClock), {
       tickMs: 50,
     });
@@ -169,7 +169,7 @@ describe('a request to another node', () => {
       server.closeAllConnections();
       server.close();
     });
-    const answered = forward.to(nodeAt((server.address() as AddressInfo).port), request, life);
+    const answered = forward.to(nodeAt(portOf(server)), request, life);
     let isOver = false;
     answered.then(
       () => (isOver = true),
@@ -196,7 +196,7 @@ describe('a request to another node', () => {
       server.close();
     });
     const startedAt = performance.now();
-    const node = nodeAt((server.address() as AddressInfo).port);
+    const node = nodeAt(portOf(server));
     await assert.rejects(
       forward.to(node, { ...request, deadlineMs: 800 }, life),
       (error) => error instanceof NoAnswerError && error.isLate,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { portOf } from '../support/connections/listening.ts';
 import { eventually } from '../support/eventually.ts';
 import { samples } from '../support/media/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
@@ -48,7 +48,7 @@ describe('the receivers in examples/', () => {
     const service = createServer(listener).listen(0, '127.0.0.1');
     await once(service, 'listening');
     t.after(() => service.close());
-    return { url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`, asked };
+    return { url: `http://127.0.0.1:${portOf(service)}`, asked };
   }
 
   /** Starts an example with a webhook that leads to it. */

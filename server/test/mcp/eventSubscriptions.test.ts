@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import {
   createMCPClient,
@@ -9,6 +8,7 @@ import {
 } from '@ai-sdk/mcp';
 import type { WebhookContext } from '../../src/webhooks/endpoints/destinations.ts';
 import { refreshSubscription } from '../../src/webhooks/endpoints/subscriptions.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { type Deployment, describeOnEachDatabase, describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
@@ -586,7 +586,7 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     test.after(() => client.close());
     const { experimental_events: events } = client;
     assert.equal((await events.list()).events[0]?.name, name);
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`;
+    const url = `http://127.0.0.1:${portOf(http)}/hook`;
     const delivery = { mode: 'webhook' as const, url, allowInsecureLocalhost: true };
     const { id } = await events.subscribe({ name, arguments: { sessionId }, delivery, ttlMs: HOUR_MS });
     await receive(call, sessionId, 'hello');

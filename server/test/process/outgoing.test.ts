@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -11,6 +10,7 @@ import { outgoingLimit, readOpenFiles } from '../../src/egress/outgoing.ts';
 import { createTargetPolicy } from '../../src/egress/target.ts';
 import { createLog } from '../../src/log.ts';
 import { HttpDeliver } from '../../src/webhooks/delivery/deliver.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { eventually } from '../support/eventually.ts';
 import { connectSession, startServer } from '../support/server.ts';
 
@@ -94,7 +94,7 @@ async function listen(test: TestContext, server: Server): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `http://127.0.0.1:${portOf(server)}/`;
 }
 
 it('slow receivers of one account leave connections for other accounts', async (test) => {

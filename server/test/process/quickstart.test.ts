@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { quickstart, type VerifiedEvent } from '../../../examples/quickstart.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { newHome } from '../support/databases/databases.ts';
 import { spawnServer } from '../support/processes/process.ts';
 import { type Answer, bearer, startServer } from '../support/server.ts';
@@ -147,7 +147,7 @@ describe('the quickstart', () => {
     await new Promise<void>((resolve) => inContainer.listen(0, '127.0.0.1', resolve));
     test.after(() => inContainer.close());
     const env = {
-      SWITCHBOARD_URL: `http://127.0.0.1:${(inContainer.address() as AddressInfo).port}`,
+      SWITCHBOARD_URL: `http://127.0.0.1:${portOf(inContainer)}`,
       SWITCHBOARD_KEY: 'x',
     };
     const { code, stderr } = await promisify(execFile)(process.execPath, [script], { env }).catch((error) => error);

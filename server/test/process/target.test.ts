@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { buildConnector, Pool } from 'undici';
 import { createLookup, createTargetPolicy, type Lookup } from '../../src/egress/target.ts';
+import { portOf } from '../support/connections/listening.ts';
 
 it('rejects a webhook host whose DNS answer changes to a private address after the webhook is set', async () => {
   const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
@@ -14,7 +14,7 @@ it('rejects a webhook host whose DNS answer changes to a private address after t
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const connect = buildConnector({ lookup: createLookup(policy, lookup) });
   const pool = new Pool(`http://rebind.example.com:${port}`, { connect });
   await assert.rejects(pool.request({ path: '/', method: 'POST' }), { code: 'ERR_TARGET_REFUSED' });

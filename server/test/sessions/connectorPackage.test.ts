@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
 import { SettingsError } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { newHome } from '../support/databases/databases.ts';
 import { link } from '../support/processes/packages.ts';
 import { eventOf, startAgain, startServer } from '../support/server.ts';
@@ -40,7 +40,7 @@ async function startGateway(t: TestContext) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pages };
+  return { url: `http://127.0.0.1:${portOf(server)}`, pages };
 }
 
 it('the example connector of the docs sends, receives and protects its secret', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it, type TestContext } from 'node:test';
 import { describeAnswer } from '../../src/webhooks/queue/outcome.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { connectSession, newNumber, serversFor } from '../support/server.ts';
@@ -17,7 +17,7 @@ async function startScript(test: TestContext, status: number) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   test.after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/exec`, runs: () => runs };
+  return { url: `http://127.0.0.1:${portOf(server)}/exec`, runs: () => runs };
 }
 
 describeOnEachDeployment('a webhook with acceptRedirects', (_, database) => {

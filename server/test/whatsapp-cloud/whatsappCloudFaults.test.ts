@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { it } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { startFileServer } from '../support/connections/fileServer.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { eventually } from '../support/eventually.ts';
 import { OTHER_NUMBER_ID } from '../support/fakeGraph/fakeGraph.ts';
 import { ADA, asked, cloudSession, eventsOf, GRACE, passUntil } from '../support/networks/cloudSession.ts';
@@ -382,7 +383,7 @@ it('does not fetch a file from another host, and never sends the token there', a
   const { graph, call } = await cloudSession(t);
   const places = [
     `${secure.url}/file`,
-    `http://127.0.0.1:${(plain.address() as AddressInfo).port}/file`,
+    `http://127.0.0.1:${portOf(plain)}/file`,
     `${graph.url.replace('127.0.0.1', 'localhost')}/cdn/1`,
     `https://lookaside.fbsbx.com@${new URL(secure.url).host}/file`,
     'file:///etc/passwd',

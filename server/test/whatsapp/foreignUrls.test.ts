@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, it, type TestContext } from 'node:test';
 import { proto } from 'baileys';
 import { type FileServer, startFileServer } from '../support/connections/fileServer.ts';
+import { portOf } from '../support/connections/listening.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
 import { linkAsHost } from './host.ts';
 import { nextPhone } from './support.ts';
@@ -36,7 +36,7 @@ before(async () => {
     response.end(randomBytes(58));
   });
   await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-  plainUrl = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+  plainUrl = `http://127.0.0.1:${portOf(plain)}`;
   closePlain = () => plain.close();
 });
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from './listening.ts';
 
 /**
  * A proxy on loopback that adds a credential, for tools that cannot send one. Passes all other headers unchanged.
@@ -29,7 +29,7 @@ export async function startAuthProxy(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from './listening.ts';
 
 /** The direction in which bytes are dropped silently: TCP notifies neither side, as with a remote cable cut. */
 export type Silence = 'none' | 'requests' | 'answers' | 'both';
@@ -57,7 +58,7 @@ export async function startFaultyLine(): Promise<FaultyLine> {
   await once(server, 'listening');
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: portOf(server),
     get open() {
       return pairs.size;
     },

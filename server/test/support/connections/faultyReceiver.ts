@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import type { OutcomeClass } from '../../../src/db/schema.ts';
+import { portOf } from './listening.ts';
 
 interface BehaviorRow {
   /** The outcome for a correct sender, given a deadline longer than `slowMs`. */
@@ -352,7 +353,7 @@ export async function startFaultyReceiver(options: FaultyReceiverOptions = {}): 
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    return portOf(server);
   }
 
   const certificates = await makeCertificates();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
+import { portOf } from './listening.ts';
 
 export interface FileServer {
   /** Such as `https://127.0.0.1:34567`. This process trusts its certificate. */
@@ -42,7 +42,7 @@ export async function startFileServer(
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `https://127.0.0.1:${port}`,
     certificate: cert,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { portOf } from './listening.ts';
 
 /** A proxy on loopback that records the requested targets, and requires a password. */
 export interface TestProxy {
@@ -67,7 +68,7 @@ async function serve(server: Server, scheme: string, targets: readonly string[])
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `${scheme}://${USER}:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${scheme}://${USER}:${PASSWORD}@127.0.0.1:${portOf(server)}`,
     targets,
     async close() {
       for (const socket of sockets) socket.destroy();

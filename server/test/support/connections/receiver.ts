@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { PATIENCE_MS } from '../eventually.ts';
+import { portOf } from './listening.ts';
 
 /** A received request. */
 export interface Received {
@@ -79,7 +79,7 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${portOf(server)}/hook`,
     deliveries,
     get maxInFlight() {
       return maxInFlight;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { portOf } from './listening.ts';
 import { Sha256 } from './sha256.ts';
 
 export interface S3Server {
@@ -63,7 +63,7 @@ export async function startS3(): Promise<S3Server> {
 
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     env: {
       MEDIA_S3_URL: `http://127.0.0.1:${port}`,

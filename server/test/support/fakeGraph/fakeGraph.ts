@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { portOf } from '../connections/listening.ts';
 import { ApiError, FakeTemplates, newNumberState } from './businessNodes.ts';
 import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
 import { FakeGroups, type GroupPerson } from './groups.ts';
@@ -106,7 +106,7 @@ async function listen(answer: (request: IncomingMessage, response: ServerRespons
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     async close() {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,8 +1,8 @@
 import './encryption/signalContexts.ts';
 import { createServer, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { BinaryNode } from 'baileys';
 import { WebSocketServer } from 'ws';
+import { portOf } from '../connections/listening.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { createServerIdentity } from './encryption/noise.ts';
 import { silenceLibsignal } from './encryption/silence.ts';
@@ -137,7 +137,7 @@ export async function startFakeWhatsapp({
   });
   await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
 
-  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/ws/chat`;
+  const url = `ws://127.0.0.1:${portOf(http)}/ws/chat`;
   const whatsapp: FakeWhatsapp = {
     url,
     mediaHost: network.media.host,

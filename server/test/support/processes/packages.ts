@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { portOf } from '../connections/listening.ts';
 
 /* Packs workspaces and installs them outside the checkout, as their users do. */
 
@@ -131,7 +131,7 @@ export async function startRegistry(packages: readonly Packed[], folder: string)
     return response.end(JSON.stringify({ name: manifest.name, 'dist-tags': { latest: manifest.version }, versions }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${portOf(server)}/`;
   const config = join(folder, 'npmrc');
   // Its own cache: there, a package of the same version is another one.
   const settings = {

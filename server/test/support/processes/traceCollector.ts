@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../connections/listening.ts';
 
 /** The parts of a span that tests use. */
 export interface CollectedSpan {
@@ -54,7 +54,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}`,
     spans,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Agent } from 'undici';
 import { BUILT_IN, WebVersions } from '../../../src/connectors/whatsapp/link/webVersion.ts';
+import { portOf } from '../../support/connections/listening.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { createTestStore } from '../../whatsapp/host.ts';
 
@@ -32,7 +32,7 @@ async function startPage(test: TestContext, answer: RequestListener) {
   const store = createTestStore();
   const lines: string[] = [];
   const host = { clock, store, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) };
-  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws/chat`;
+  const url = `ws://127.0.0.1:${portOf(server)}/ws/chat`;
   const reader = { dispatcher, route: '', host };
   return { url, reader, host, store, clock, lines, reads: () => reads };
 }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { get } from 'node:https';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { request } from 'undici';
 import { openRoute } from '../../../src/connectors/whatsapp/link/proxy.ts';
 import { createTargetPolicy, type Lookup } from '../../../src/egress/target.ts';
+import { portOf } from '../../support/connections/listening.ts';
 import { startSocksProxy } from '../../support/connections/proxies.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { type FakeWhatsapp, startFakeWhatsapp } from '../../support/fakeWhatsapp/index.ts';
@@ -57,7 +58,7 @@ async function listen(server: Server | undefined): Promise<Listening> {
   });
   listening.listen(0, '127.0.0.1');
   await once(listening, 'listening');
-  const { port } = listening.address() as AddressInfo;
+  const port = portOf(listening);
   if (server === undefined) listening.close();
   return {
     port,

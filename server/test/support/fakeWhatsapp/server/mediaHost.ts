@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import tls from 'node:tls';
 import { generate } from 'selfsigned';
+import { portOf } from '../../connections/listening.ts';
 import type { Counters } from '../network.ts';
 import type { FaultState } from './faults.ts';
 
@@ -70,7 +70,7 @@ export async function startMediaHost(
     answer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `localhost:${(server.address() as AddressInfo).port}`;
+  const host = `localhost:${portOf(server)}`;
   return {
     host,
     ca: cert,
