@@ -2,8 +2,9 @@ import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
 import type { TargetPolicy } from '../egress/target.ts';
+import { isFields } from '../objects.ts';
 import { SANDBOX } from '../sandbox/sandbox.ts';
-import { thrownMessage } from '../thrown.ts';
+import { thrownCode, thrownMessage } from '../thrown.ts';
 import { capabilityNames } from './contract/capabilities.ts';
 import type { Connector, ConnectorModule, ConnectorTools } from './contract/connector.ts';
 import { messageTypes } from './contract/content.ts';
@@ -52,7 +53,7 @@ export async function loadConnectors(
 
 async function load(name: string, tools: ConnectorTools): Promise<Connector> {
   const loaded: Partial<ConnectorModule> = await import(specifierOf(name)).catch((cause: unknown) => {
-    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    const isMissing = thrownCode(cause) === 'ERR_MODULE_NOT_FOUND';
     const advice = isMissing ? '. Install the package, or write a path with ./ or / in front' : '';
     throw new ConnectorError(`"${name}" cannot be loaded: ${thrownMessage(cause)}${advice}`, { cause });
   });
@@ -77,8 +78,8 @@ function specifierOf(name: string): string {
 }
 
 function problemOf(made: unknown): string | undefined {
-  if (typeof made !== 'object' || made === null) return 'it is not an object';
-  const { name, options, messageTypes: types, capabilities, open } = made as Partial<Record<keyof Connector, unknown>>;
+  if (!isFields(made)) return 'it is not an object';
+  const { name, options, messageTypes: types, capabilities, open }: Partial<Record<keyof Connector, unknown>> = made;
   if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,49}$/.test(name))
     return 'its name must be lower case letters, digits and dashes';
   if (typeof options !== 'object' || options === null || !('properties' in options))

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { namesOf } from '../objects.ts';
 import { contractKinds } from './events.ts';
 import { messageContent } from './fields.ts';
 import { SenderIds } from './parts.ts';
@@ -52,8 +53,7 @@ export const addedFields = {
 /** A group of fields that a webhook can add to its events. */
 export type Include = keyof typeof addedFields;
 
-// The keys of the table are exactly the groups, which the type of Object.keys loses.
-export const includes = Object.keys(addedFields) as readonly Include[];
+export const includes: readonly Include[] = namesOf(addedFields);
 
 /** Additions of a webhook to its events: groups of fields, and links in the files of `data`. */
 export type WebhookInclude = Include | 'mediaLink';

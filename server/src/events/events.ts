@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { namesOf } from '../objects.ts';
 import { Digits, messageContent, Timestamp } from './fields.ts';
 import { optInEvents } from './optIn.ts';
 import {
@@ -133,10 +134,9 @@ export interface Envelope<K extends EventKind = EventKind> {
 }
 
 /** The event types of the contract, which readers of the log get unless they name others. */
-export const contractKinds = Object.keys(contractEvents) as readonly EventKind[];
+export const contractKinds: readonly EventKind[] = namesOf(contractEvents);
 
-// The keys of the table are exactly the event types, which the type of Object.keys loses.
-export const eventKinds = Object.keys(events) as readonly EventKind[];
+export const eventKinds: readonly EventKind[] = namesOf(events);
 
 export function isEventKind(value: string): value is EventKind {
   return Object.hasOwn(events, value);

@@ -8,6 +8,7 @@ import {
 } from '../auth/authenticate.ts';
 import { FORWARDED_BY } from '../cluster/nodeSignature.ts';
 import { AppError } from '../errors.ts';
+import { isFields } from '../objects.ts';
 import { API_PREFIX } from '../version.ts';
 import type { AnonymousConnections } from './anonymousConnections.ts';
 
@@ -84,7 +85,7 @@ const notForRest = () =>
   new AppError('unauthorized', `Access tokens of apps are accepted only at ${API_PREFIX}/mcp; use an API key`);
 
 function credentialOf({ headers, query }: FastifyRequest): Presented | undefined {
-  return presentedCredential(headers, (query as Record<string, unknown>)['key']);
+  return presentedCredential(headers, isFields(query) ? query['key'] : undefined);
 }
 
 function announceDeprecation(reply: FastifyReply): void {

@@ -79,7 +79,8 @@ export class ConfirmationRule {
     { accountId }: Caller,
     input: Input,
   ): Promise<{ input: Input; sessionId: string | undefined }> {
-    const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
+    if (operation.credential === 'none') return { input, sessionId: undefined };
+    const { scope } = operation;
     const { database, sessions } = this.#services;
     const reference = referenceOf(operation.input, [scope]);
     if (isOfOneSession(reference)) {

@@ -45,7 +45,7 @@ export class Filters {
    * @throws {AppError} `not_found` naming the field, also for what is outside the sessions of the caller's key
    */
   async check(operation: Operation, caller: Caller, input: Input): Promise<Input> {
-    const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
+    const scope = operation.credential === 'none' ? undefined : operation.scope;
     let checked = input;
     for (const { field, to } of filtersOf(operation)) {
       const given = input[field];

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { messageContent } from '../events/fields.ts';
+import { isFields } from '../objects.ts';
 
 type Project = (value: unknown) => unknown;
 
@@ -22,7 +23,7 @@ interface SchemaNode {
  * never leaks into an answer. It does not validate; the tests do.
  */
 export function projector(schema: TSchema, options: Options = { hidesContent: false }): Project {
-  const node = schema as SchemaNode;
+  const node: SchemaNode = schema;
   if (node.properties !== undefined && node.additionalProperties !== true) return projectObject(node, options);
   if (node.items !== undefined) return projectList(projector(node.items, options));
   // A union has at most one object here: `T | null`.
@@ -40,7 +41,7 @@ function projectObject({ properties = {}, required = [] }: SchemaNode, options: 
   const marks = Object.hasOwn(properties, 'contentHidden');
   return (value) => {
     if (typeof value !== 'object' || value === null) return value;
-    const source = value as Record<string, unknown>;
+    const source = isFields(value) ? value : {};
     const kept: Record<string, unknown> = {};
     for (const { name, project, hides } of fields) {
       const field = source[name];
@@ -60,7 +61,7 @@ function isMessageContent(schema: TSchema): boolean {
 /** Replaces hidden content: leaves optional fields out, and sets others to null, or empties them. */
 function hider({ anyOf, type }: TSchema & SchemaNode, isRequired: boolean): Project {
   if (!isRequired) return () => undefined;
-  if (anyOf?.some((member) => (member as SchemaNode).type === 'null')) return () => null;
+  if (anyOf?.some(({ type }: SchemaNode) => type === 'null')) return () => null;
   if (type === 'string') return () => '';
   if (type === 'array') return () => [];
   throw new Error('Required message content must be a text, a list or nullable');

@@ -26,6 +26,7 @@ import type { Previews } from '../media/previews.ts';
 import type { MediaRemoval } from '../media/removal.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OAuth } from '../oauth/oauth.ts';
+import { namesOf } from '../objects.ts';
 import type { Posts } from '../sending/posts.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { FollowedPresences } from '../sessions/followedPresences.ts';
@@ -125,7 +126,7 @@ const COMMON = {
 
 /** Returns the services of an operation, and no others. */
 export function servicesFor<U extends DeclaredService>(services: Services, uses: readonly U[] = []): ServicesWith<U> {
-  const names = [...(Object.keys(COMMON) as (keyof CommonServices)[]), ...uses];
+  const names = [...namesOf(COMMON), ...uses];
   // These are the keys of the type.
   return Object.fromEntries(names.map((name) => [name, services[name]])) as unknown as ServicesWith<U>;
 }

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { checkUrl, createLookup, isLoopbackRange, type TargetPolicy } from '../egress/target.ts';
+import { isFields } from '../objects.ts';
 import { version } from '../version.ts';
 import { readClientMetadata } from './clientMetadata.ts';
 
@@ -55,7 +56,7 @@ export class ClientDocuments {
 function readDocument(text: string) {
   const given: unknown = JSON.parse(text);
   const metadata = readClientMetadata(given);
-  const { client_id, token_endpoint_auth_method: method = 'none' } = given as Readonly<Record<string, unknown>>;
+  const { client_id, token_endpoint_auth_method: method = 'none' } = isFields(given) ? given : {};
   if (method !== 'none')
     throw new Error('The client uses a token_endpoint_auth_method that this server does not support; it supports none');
   return { ...metadata, client_id };

@@ -77,6 +77,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 const ground = [
   'errors',
   'startErrors',
+  'objects',
   'thrown',
   'events',
   'config',

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
+import { type Fields, isFields } from '../../objects.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { type Part, styled } from '../io.ts';
@@ -149,10 +150,10 @@ export class Pairing {
 }
 
 /** Without the text in its error: it may have secrets. */
-function parseOptions(text: string): Record<string, unknown> {
+function parseOptions(text: string): Fields {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isFields(value)) return value;
   } catch {
     // The same as other JSON.
   }

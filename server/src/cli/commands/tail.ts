@@ -1,4 +1,5 @@
 import type { StreamedEvent, StreamOptions } from '../../../../sdk/src/client.ts';
+import type { Fields } from '../../objects.ts';
 import { type Context, requireSession } from '../context.ts';
 import { TRUNCATED } from '../eventFeed.ts';
 import { styled } from '../io.ts';
@@ -45,7 +46,7 @@ const REDUNDANT = /^(network\w+|isGroup|participant|toNumber)$/;
 
 /** The fields of the event, its text last. */
 function summaryOf({ data }: StreamedEvent): string {
-  const { message, ...fields } = data as Readonly<Record<string, unknown>>;
+  const { message, ...fields }: Fields = data;
   const shown = Object.entries(fields)
     .filter(([name, value]) => !REDUNDANT.test(name) && ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => `${name}=${value}`);

@@ -1,3 +1,5 @@
+import { namesOf } from '../../objects.ts';
+
 interface Described {
   /** Its description in the table of `docs/whatsapp.md`. */
   readonly title: string;
@@ -78,7 +80,7 @@ export const capabilities = {
 export type Capability = keyof typeof capabilities;
 
 // The keys of an object literal are known.
-export const capabilityNames = Object.keys(capabilities) as readonly Capability[];
+export const capabilityNames: readonly Capability[] = namesOf(capabilities);
 
 const needed = new Map<string, Capability>(
   capabilityNames.flatMap((name) => {

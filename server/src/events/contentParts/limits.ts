@@ -1,3 +1,5 @@
+import { namesOf } from '../../objects.ts';
+
 /* Limits of what a network reports, because a modified app can send anything. */
 
 const NAME_CHARACTERS = 200;
@@ -17,9 +19,10 @@ export type Limits<T> = { readonly [K in keyof T]-?: (value: NonNullable<T[K]>) 
 /** Copies the fields whose value the limit accepts. */
 export function limited<T extends object>(part: T, limits: Limits<T>): T {
   const kept: Partial<T> = {};
-  for (const name of Object.keys(limits) as (keyof T)[]) {
+  for (const name of namesOf(limits)) {
     const value = part[name];
-    const within = value === undefined || value === null ? undefined : limits[name](value as NonNullable<T[keyof T]>);
+    const within =
+      value === undefined || value === null ? undefined : limits[name](value as NonNullable<T[typeof name]>);
     if (within !== undefined) kept[name] = within;
   }
   return kept as T;

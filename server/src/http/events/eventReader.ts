@@ -6,6 +6,7 @@ import { includes } from '../../events/addedFields.ts';
 import { contractKinds, type EventKind } from '../../events/events.ts';
 import { permissionFor, sessionsOf } from '../../invoke/operation.ts';
 import type { Services } from '../../invoke/services.ts';
+import { isFields } from '../../objects.ts';
 import { listEvents, NOW, visibleBody, wantedKinds } from '../../operations/webhooks/events.ts';
 import { type EventLog, type LoggedEvent, laterOf, timeOfCursor } from '../../webhooks/log/eventLog.ts';
 import { type EventTail, EventTails } from '../../webhooks/log/eventTail.ts';
@@ -113,7 +114,7 @@ const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undef
 
 /** The event types in a query. */
 export function eventTypesOf(query: unknown): string[] | undefined {
-  return withTypeList(query as Readonly<Record<string, unknown>>).events;
+  return withTypeList(isFields(query) ? query : {}).events;
 }
 
 /** The cursor of a query; undefined for the next event. */

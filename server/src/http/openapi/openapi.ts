@@ -1,10 +1,11 @@
 import type { TSchema } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
-import { type ErrorCode, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { AddedFields } from '../../events/addedFields.ts';
 import { type EventKind, eventKinds, events } from '../../events/events.ts';
 import { exampleEvent } from '../../events/samples.ts';
 import type { Operation } from '../../invoke/operation.ts';
+import { namesOf } from '../../objects.ts';
 import { API_PREFIX, version } from '../../version.ts';
 import { errorCodesOf, errorResponses, problemExample, problemSchema, referencedResponses } from './openapiErrors.ts';
 import { exampleOf } from './openapiExamples.ts';
@@ -62,9 +63,8 @@ export function openApiDocument(operations: readonly Operation[]) {
       responses: referencedResponses(allPaths),
       schemas: { Problem: problemSchema, AddedFields: plain(AddedFields), ...named },
       examples: Object.fromEntries(
-        // The keys of the table are exactly the codes, which the type of Object.keys loses. One code belongs to no
-        // route, and one only to tools.
-        (Object.keys(errors) as ErrorCode[])
+        // One code belongs to no route, and one only to tools.
+        namesOf(errors)
           .filter((code) => code !== 'route_not_found' && code !== 'confirmation_declined')
           .map((code) => [code, { value: problemExample(code) }]),
       ),

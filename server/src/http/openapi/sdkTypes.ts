@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
-import { type ErrorCode, errors } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { AddedFields } from '../../events/addedFields.ts';
 import { type EventKind, eventKinds, events } from '../../events/events.ts';
 import { isRead, type Operation } from '../../invoke/operation.ts';
+import { namesOf } from '../../objects.ts';
 import type { Schema } from './openapiExamples.ts';
 
 /* Writes operations, events and error codes as plain TypeScript types, because the SDK has no dependencies. */
@@ -18,8 +19,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
     const { id, method, path, idempotent = false, takesContent = false } = operation;
     return `  '${id}': { method: '${method}', path: '${path}', isRead: ${isRead(operation)}, idempotent: ${idempotent}, takesContent: ${takesContent} },`;
   });
-  // The keys of the table are exactly the codes, which the type of Object.keys loses.
-  const codes = (Object.keys(errors) as ErrorCode[]).map((code) => `  | '${code}'`);
+  const codes = namesOf(errors).map((code) => `  | '${code}'`);
   return [
     '// Generated from the tables of operations and errors by `npm run generate`. Do not edit.',
     '',

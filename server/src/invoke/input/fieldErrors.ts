@@ -185,6 +185,6 @@ const notNull = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type !=
 
 function valueAt(value: unknown, [name, ...deeper]: readonly string[]): unknown {
   if (name === undefined) return value;
-  const isHolder = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-  return isHolder ? valueAt((value as Record<string, unknown>)[name], deeper) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return valueAt(Object.getOwnPropertyDescriptor(value, name)?.value, deeper);
 }

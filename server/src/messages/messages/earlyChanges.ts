@@ -6,6 +6,7 @@ import type { Queryable } from '../../db/dialect.ts';
 import { batch, query } from '../../db/query.ts';
 import type { EarlyChangeTable } from '../../db/schema.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
+import { namesOf } from '../../objects.ts';
 import type { StoredMedia } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
@@ -51,7 +52,7 @@ type ChangeType = EarlyChangeTable['kind'];
 type Change<T extends ChangeType = ChangeType> = Report<T> & { readonly file?: StoredMedia };
 
 // The keys of the table are exactly the types, which the type of Object.keys loses.
-const types = Object.keys(changes) as readonly ChangeType[];
+const types: readonly ChangeType[] = namesOf(changes);
 
 /** A phone that is offline answers the request for a message when it is online again. */
 const KEPT_MS = 7 * 24 * 3_600_000;

@@ -4,6 +4,7 @@ import type { AccountNotice, NumberState } from '../../connectors/contract/busin
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { SessionTable } from '../../db/schema.ts';
+import { namesOf } from '../../objects.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import { findSession, type SessionRef } from '../store.ts';
 
@@ -100,9 +101,6 @@ const shownNotice = ({ at, notedAt: _, restricts: __, ...notice }: StoredNotice)
   ...notice,
   at: isoTime(at),
 });
-
-// The object has exactly these members, which the type of Object.keys loses.
-const namesOf = (state: NumberState) => Object.keys(state) as (keyof NumberState)[];
 
 const cut = (text: string, characters: number) => text.slice(0, characters).toWellFormed();
 

@@ -1,13 +1,12 @@
 import { isGroupId } from '../../ids.ts';
 import type { Services } from '../../invoke/services.ts';
 import { namesOfChats } from '../../messages/chats/chatNames.ts';
+import { type Fields, isFields } from '../../objects.ts';
 
 /*
  * Adds the names of people and groups to the output of a tool: a model has to tell its user who wrote, and numbers say
  * nothing. A name comes from the session in which the number occurs, so a key gets no names of other sessions.
  */
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Bounds the look-ups of one output. Beyond it, a number stays without a name. */
 const MAX_PLACES = 5000;
@@ -66,8 +65,8 @@ const OUTSIDE: Around = { sessionId: undefined, chatId: undefined };
 
 function withNames(value: unknown, around: Around, nameOf: NameOf): unknown {
   if (Array.isArray(value)) return value.map((item) => withNames(item, around, nameOf));
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = value as Fields;
+  if (!isFields(value)) return value;
+  const fields = value;
   const sessionId = typeof fields['sessionId'] === 'string' ? fields['sessionId'] : around.sessionId;
   const inner = { sessionId, chatId: fields['chatId'] ?? around.chatId };
   return Object.fromEntries(

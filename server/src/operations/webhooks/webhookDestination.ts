@@ -5,6 +5,7 @@ import { invalidField } from '../../errors.ts';
 import { integer, list, named, oneOf, optional, orNull, strictPart, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
+import { namesOf } from '../../objects.ts';
 import {
   type BrokerDestination,
   type BrokerType,
@@ -162,7 +163,7 @@ const FIELDS: Readonly<Record<Given['type'], { required: readonly FieldName[]; o
 function acceptedDestination(given: Given, url: string): Destination {
   const { type } = given;
   const { required, optional: others } = FIELDS[type];
-  for (const name of Object.keys(given) as (keyof Given)[]) {
+  for (const name of namesOf(given)) {
     if (name === 'type' || required.includes(name) || others.includes(name)) continue;
     throw invalidField(`destination.${name}`, `A destination of type ${type} has no \`${name}\``, 'unknown');
   }

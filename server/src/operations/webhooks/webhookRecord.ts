@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import type { OutcomeClass, WebhookTable } from '../../db/schema.ts';
+import type { WebhookTable } from '../../db/schema.ts';
 import { checkUrl } from '../../egress/target.ts';
 import { invalidField } from '../../errors.ts';
 import {
@@ -19,12 +19,13 @@ import {
 import { MADE_SECRET } from '../../invoke/input/patterns.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
+import { namesOf } from '../../objects.ts';
 import { hasMadeForm } from '../../webhooks/endpoints/madeSecret.ts';
 import { outcomeClasses } from '../../webhooks/queue/outcome.ts';
 import { shownSubscription } from './eventTypes.ts';
 
 export const Class = oneOf(
-  Object.keys(outcomeClasses) as OutcomeClass[],
+  namesOf(outcomeClasses),
   'Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message.',
 );
 

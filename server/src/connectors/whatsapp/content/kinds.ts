@@ -1,4 +1,5 @@
 import type { proto } from 'baileys';
+import { namesOf } from '../../../objects.ts';
 import type { Baileys } from '../link/load.ts';
 
 type Message = proto.IMessage;
@@ -106,7 +107,7 @@ export function unwrap(whole: Message): Unwrapped {
 
 /** The kind of a message that is not wrapped; undefined if nobody wrote it. */
 export function kindOf(message: Message): Kind | undefined {
-  return (Object.keys(message) as Kind[]).find(
+  return namesOf(message).find(
     (kind) =>
       message[kind] !== null && message[kind] !== undefined && !INTERNAL_KINDS.has(kind) && !isEmptyWrapper(kind),
   );
@@ -129,7 +130,7 @@ export function strangeKindOf({ message, layers }: Unwrapped): string | undefine
 }
 
 const presentIn = (message: Message) =>
-  (Object.keys(message) as Kind[]).filter(
+  namesOf(message).filter(
     (kind) => kind !== 'messageContextInfo' && message[kind] !== null && message[kind] !== undefined,
   );
 

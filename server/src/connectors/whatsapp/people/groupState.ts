@@ -1,6 +1,7 @@
 import type { GroupMetadata } from 'baileys';
 import type { GroupChange } from '../../../events/networkTypes.ts';
-import type { GroupSettings, NetworkGroup } from '../../contract/groups.ts';
+import { namesOf } from '../../../objects.ts';
+import type { NetworkGroup } from '../../contract/groups.ts';
 import type { Addresses } from './addresses.ts';
 
 /** By the network's name of a role. Any other person is a member. */
@@ -63,7 +64,7 @@ export function changesBetween(before: NetworkGroup, after: NetworkGroup): Group
   if (before.subject !== after.subject) changes.push({ type: 'subject', subject: after.subject });
   if (before.description !== after.description) changes.push({ type: 'description', description: after.description });
   const settings = Object.fromEntries(
-    (Object.keys(after.settings) as (keyof GroupSettings)[])
+    namesOf(after.settings)
       // A setting that was unknown has not changed.
       .filter((name) => before.settings[name] !== undefined && before.settings[name] !== after.settings[name])
       .map((name) => [name, after.settings[name]]),
@@ -75,7 +76,7 @@ export function changesBetween(before: NetworkGroup, after: NetworkGroup): Group
 
 /** Whether more is known of a group that has not changed otherwise. */
 export function hasNews(before: NetworkGroup, after: NetworkGroup): boolean {
-  const settings = Object.keys(after.settings) as (keyof GroupSettings)[];
+  const settings = namesOf(after.settings);
   return (
     settings.some((name) => before.settings[name] !== after.settings[name]) ||
     (['isCommunity', 'community', 'isAnnouncementGroup'] as const).some((name) => before[name] !== after[name])
