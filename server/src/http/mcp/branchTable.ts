@@ -21,7 +21,7 @@ export interface Branch {
   readonly hint?: string;
   /** Whether a value of its fields selects nothing, like null. Models fill in fields that they do not use. */
   readonly ignores?: (value: unknown, input: Fields) => boolean;
-  /** The tool's field names, by the operation's. A dot leads into an object. */
+  /** Fields of the tool that the operation calls otherwise, by its word for them. A dot leads into an object. */
   readonly names?: Readonly<Record<string, string>>;
   /** Input of the operation. By default, the tool's input under the operation's names, without a `by` that it lacks. */
   readonly inputOf?: (input: Fields) => Fields;
