@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Connector } from '../../src/connectors/contract/connector.ts';
-import { nameUser } from '../../src/connectors/whatsapp-cloud/people.ts';
+import { nameUser } from '../../src/connectors/whatsapp-cloud/storedPeople.ts';
 import type { Database } from '../../src/db/database.ts';
 import { People } from '../../src/sessions/people.ts';
 import { SessionConnectors } from '../../src/sessions/sessionConnectors.ts';

@@ -3,7 +3,7 @@ import { cloudMediaRules } from '../mediaRules.ts';
 import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
-import { nameUser, storedPerson } from './people.ts';
+import { nameUser, storedPerson } from './storedPeople.ts';
 
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api). */
 export function createWhatsappCloud(settings: GraphSettings): Connector {
