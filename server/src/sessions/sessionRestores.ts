@@ -105,7 +105,7 @@ export class SessionRestores {
   }
 }
 
-/** Reason for the status of a session that could not be opened. */
+/** Status reason when a session could not be opened. */
 export const openingFailure = (error: unknown) =>
   error instanceof AppError ? error.message : 'The connection could not be started';
 

@@ -26,7 +26,7 @@ const Batch = named('Batch', {
   duplicates: integer('Number of recipients that were named twice.'),
   intervalMs: integer('Milliseconds between two messages.'),
   endsAt: time('When the last message is due. While it is paused, the planned time.'),
-  pausedUntil: orNull(time(), 'Time at which a paused batch is cancelled; null if it is not paused.'),
+  pausedUntil: orNull(time(), 'When the pause ends and the batch is cancelled; null if it is not paused.'),
   createdAt: time('When it was sent.'),
   updatedAt: time('When its status last changed.'),
   createdByKeyId: orNull(Type.String(), 'API key that sent it; null for a login.'),

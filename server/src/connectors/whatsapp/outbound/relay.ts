@@ -36,7 +36,7 @@ export const TIMEOUT_MS = 25_000;
  */
 const ENCRYPTION_MS = 2 * 60_000;
 
-/** Baileys encrypts one message of a session at a time: a later one waits this long for its turn, or until its deadline. */
+/** Baileys encrypts one message per session at a time: a later one waits this long for its turn, or until its deadline. */
 const MIN_TURN_MS = 5000;
 
 /** A message on its way to the server, over one connection or several. */
