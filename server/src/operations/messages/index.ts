@@ -28,7 +28,7 @@ export const messageOperations: readonly Operation[] = [
   eventsAndAlbums.sendAlbum,
   preflight.preflightMessages,
   messageList.listMessages,
-  messages.messageStats,
+  messageList.messageStats,
   messages.getMessage,
   messageList.listReceipts,
   history.fetchMessageMedia,

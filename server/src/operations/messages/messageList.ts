@@ -7,8 +7,20 @@ import { listed, unindexed } from '../../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../../db/schema.ts';
 import { invalidField } from '../../errors.ts';
 import { Unidentified } from '../../events/parts.ts';
-import { isGroupId } from '../../ids.ts';
-import { notForAgents, object, oneOf, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
+import { firstIdAt, isGroupId } from '../../ids.ts';
+import {
+  entries,
+  integer,
+  named,
+  notForAgents,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  string,
+  time,
+} from '../../invoke/input/fields.ts';
 import { PERSON_LENGTH, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
@@ -311,3 +323,59 @@ const show = (rows: readonly Receipt[]) =>
     deliveredAt: isoTime(delivered_at),
     readAt: isoTime(read_at),
   }));
+
+const MINUTE_MS = 60_000;
+const COUNTED_MINUTES = 60;
+
+export const messageStats = defineOperation({
+  id: 'messages.stats',
+  route: 'GET /messages/stats',
+  permission: 'messages:metadata',
+  scope: 'filtered',
+  effect: 'read',
+  summary: 'Count messages per minute',
+  description:
+    'Count incoming and outgoing messages for each minute of the last hour. Minutes without messages are left out.',
+  input: {},
+  output: named('MessageStats', {
+    series: entries('Minutes with at least one message, oldest first.', {
+      minute: time('Start of the minute.'),
+      incoming: integer('Messages received.', { minimum: 0 }),
+      outgoing: integer('Messages that the network accepted.', { minimum: 0 }),
+    }),
+  }),
+  async run(ctx) {
+    const { accountId, clock, steady, database } = ctx;
+    const sessionIds = sessionsOf(ctx);
+    const now = clock.now();
+    const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
+    const minute = sql<number>`timestamp - timestamp % ${sql.lit(MINUTE_MS)}`;
+    let select = database.longReader.kysely
+      .selectFrom('messages')
+      .select(({ fn }) => [minute.as('minute'), 'direction', fn.countAll<number>().as('count')])
+      .where('account_id', '=', accountId)
+      // Ids are in order of time, so the index leads to the first one of the hour. Scheduled messages have an index of
+      // their own.
+      .where((eb) =>
+        eb.or([
+          eb('message_id', '>=', firstIdAt('msg', steady.fromWall(since))),
+          eb.and([eb('scheduled_at', 'is not', null), eb('sent_at', '>=', since)]),
+        ]),
+      )
+      .where('timestamp', '>=', since)
+      .where('status', 'not in', ['pending_approval', 'queued', 'scheduled', 'failed'])
+      .groupBy([minute, 'direction']);
+    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
+    const found = await select.execute();
+    const series = new Map<number, { incoming: number; outgoing: number }>();
+    for (const row of found) {
+      const counts = series.get(Number(row.minute)) ?? { incoming: 0, outgoing: 0 };
+      series.set(Number(row.minute), { ...counts, [row.direction]: Number(row.count) });
+    }
+    return {
+      series: [...series]
+        .sort(([one], [other]) => one - other)
+        .map(([at, counts]) => ({ minute: isoTime(at), ...counts })),
+    };
+  },
+});
