@@ -123,7 +123,7 @@ describe('chat ids of WAHA', () => {
     assert.equal((await waha('POST', '/api/sendText', { chatId: friend, text: 'x', mentions: ['all'] })).status, 400);
   });
 
-  it('answers group messages when the group's address is unknown', async () => {
+  it('answers group messages when the address is unknown', async () => {
     await simulateFrom(friend, 'In person');
     const { data } = (await call('GET', `/messages?chatId=${friend}&direction=incoming&limit=1`)).body;
     const bare = data[0].messageId.slice(4);
