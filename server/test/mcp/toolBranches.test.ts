@@ -73,6 +73,14 @@ describe('tools that cover several operations', () => {
     assert.ok(await tool('sessions_disconnect', { sessionId: await connectSession(call, newNumber()), unlink: false }));
   });
 
+  it('sends a product of a catalog with messages_send', async () => {
+    const product = { catalogId: '194836987003835', retailerId: 'sencha-100' };
+    for (const message of ['Back in stock', undefined]) {
+      const { messageId } = await tool('messages_send', { sessionId, to: friend, message, product });
+      assert.deepEqual((await messageOf(messageId)).interactive, { product });
+    }
+  });
+
   it('stars, pins and labels a message with messages_edit', async () => {
     const messageId = await send();
     await tool('messages_edit', { messageId, starred: true });
@@ -183,7 +191,7 @@ describe('tools that cover several operations', () => {
       ],
       ['messages_edit', { messageId, pinned: '7d', addLabel: 'lbl_1' }, 'addLabel cannot be combined with `pinned`'],
       ['messages_edit', { messageId, pinned: '99d' }, 'pinned must be one of 24h, 7d, 30d, off'],
-      ['messages_edit', { messageId }, 'message is required unless the call has `starred` or `pinned` or'],
+      ['messages_edit', { messageId }, 'message is required unless the call has `starred`, `pinned`, `addLabel`'],
       ['messages_edit', { messageId, starred: 'maybe' }, 'starred must be true or false'],
       ['messages_send', { to: friend, template: 'greeting' }, 'template must be an object'],
       ['messages_send', { to: friend, template: { name: 'greeting' } }, 'template.language is required'],
@@ -193,7 +201,7 @@ describe('tools that cover several operations', () => {
         { sessionId, to: friend, template, message: 'x' },
         'message cannot be combined with `template`',
       ],
-      ['messages_send', { to: friend }, 'message is required unless the call has `template` or `buttons`'],
+      ['messages_send', { to: friend }, 'message is required unless the call has `template`, `buttons` or `product`'],
       ['messages_send', { to: friend, text: 'x' }, 'text is not an argument of this tool, which takes sessionId, to, '],
       [
         'messages_send_media',

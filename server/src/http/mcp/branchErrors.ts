@@ -3,6 +3,8 @@ import type { Operation } from '../../invoke/operation.ts';
 import type { Branch } from './branchTable.ts';
 import { selectorOf, type ToolBranches } from './toolBranches.ts';
 
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' }); // without a comma before "or"
+
 /*
  * An operation reports errors under the names of its own fields. A model knows only the tool, and has to correct its call
  * from the text alone.
@@ -54,7 +56,7 @@ function explained({ field, code, message }: FieldError, terms: Terms): string {
   }
   const selectors = branches.selectors(isPermitted);
   if (code === 'required' && branch === undefined && branches.replaced.includes(field) && selectors.length > 0)
-    return `is required unless the call has ${selectors.map((name) => `\`${name}\``).join(' or ')}`;
+    return `is required unless the call has ${alternatives.format(selectors.map((name) => `\`${name}\``))}`;
   return renamed(message, terms);
 }
 

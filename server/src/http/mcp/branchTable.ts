@@ -82,6 +82,17 @@ export const additions: Readonly<Record<string, Additions>> = {
           buttons: (input['buttons'] as unknown[]).map((title) => ({ id: title, title })),
         }),
       },
+      {
+        becomes: 'messages.send_interactive',
+        fields: {
+          product: optional(
+            object('A product of a catalog, on whatsapp-cloud.', {
+              catalogId: Type.String(),
+              retailerId: Type.String(),
+            }),
+          ),
+        },
+      },
     ],
   },
   'messages.send_media': {
