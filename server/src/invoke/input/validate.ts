@@ -63,12 +63,12 @@ function findExcess(value: unknown, schema: TSchema | undefined, levels: number)
   if (levels === 0) return refuse('depth', `must not be nested deeper than ${DEEPEST} levels`);
   const { maxItems = Number.POSITIVE_INFINITY, items, properties }: Shape = schema ?? {};
   if (Array.isArray(value) && value.length > maxItems) return refuse('maxItems', `must have at most ${maxItems} items`);
-  const members: [string, unknown][] = Object.entries(value);
-  if (!Array.isArray(value) && members.length > MAX_FIELDS)
+  const names = Object.keys(value);
+  if (!Array.isArray(value) && names.length > MAX_FIELDS)
     return refuse('width', `must have at most ${MAX_FIELDS} fields`);
-  for (const [name, member] of members) {
-    const shape = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : items;
-    const found = findExcess(member, shape, levels - 1);
+  for (const name of names) {
+    const member = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : items;
+    const found = findExcess((value as Record<string, unknown>)[name], member, levels - 1);
     // A value that is nested too deeply is named by its field, not by the whole path.
     if (found !== undefined) return { ...found, path: [name, ...(found.code === 'depth' ? [] : found.path)] };
   }
