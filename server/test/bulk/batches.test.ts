@@ -50,7 +50,8 @@ describeOnEachDeployment('a batch', (_, database) => {
     );
   const newest = async () => (await call('GET', `/batches?sessionId=${sessionId}&limit=1`)).body.data[0];
 
-  it('counts what an interrupted request has stored', async () => {
+  /** Sends to three recipients. The request ends after it has stored two messages, and the watch counts them. */
+  async function interrupted() {
     let shown: Answer['body'];
     const restores = [server, ...(server.other ? [server.other] : [])].map(({ app }) => {
       const { sender } = app.services;
@@ -66,23 +67,43 @@ describeOnEachDeployment('a batch', (_, database) => {
     });
     const idempotencyKey = `bulk-${newNumber()}`;
     const bulk = { to: [newNumber(), newNumber(), newNumber()], sendAt: inHours(1), idempotencyKey };
-    const interrupted = await send(bulk);
+    const { status, body } = await send(bulk);
     for (const restore of restores) restore();
-    assert.equal(interrupted.status, 500, JSON.stringify(interrupted.body));
+    assert.equal(status, 500, JSON.stringify(body));
     const { batchId } = await newest();
     assert.deepEqual([shown.batchId, shown.status], [batchId, 'preparing'], 'it is stored before its messages');
     assert.equal((await change(batchId, 'pause')).body.code, 'batch_state');
     await checkNow(batchId);
     const settled = await eventually(
       () => batchOf(batchId),
-      ({ status }) => status === 'running',
+      (batch) => batch.status === 'running',
     );
     assert.deepEqual([settled.accepted, settled.counts.scheduled], [2, 2]);
-    const { body: repeated } = await send(bulk);
+    return { batchId, repeat: async () => (await send(bulk)).body };
+  }
+
+  it('counts what an interrupted request has stored', async () => {
+    const { batchId, repeat } = await interrupted();
+    const repeated = await repeat();
     assert.deepEqual([repeated.batchId, repeated.accepted], [batchId, 3]);
     const completed = await batchOf(batchId);
     assert.deepEqual([completed.status, completed.accepted, completed.counts.scheduled], ['running', 3, 3]);
     assert.equal((await change(batchId, 'cancel')).body.counts.cancelled, 3);
+  });
+
+  it('gets no further messages once it is paused or cancelled', async () => {
+    for (const [action, status] of [
+      ['pause', 'paused'],
+      ['cancel', 'cancelled'],
+    ] as const) {
+      const { batchId, repeat } = await interrupted();
+      await change(batchId, action);
+      const repeated = await repeat();
+      assert.deepEqual([repeated.batchId, repeated.accepted, repeated.refused], [batchId, 2, 1]);
+      assert.match(repeated.results[2].error, /interrupted/);
+      const { counts, ...batch } = await batchOf(batchId);
+      assert.deepEqual([batch.status, batch.accepted, counts.scheduled + counts.cancelled], [status, 2, 2]);
+    }
   });
 
   it('is removed if its messages are refused', async () => {

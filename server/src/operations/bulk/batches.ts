@@ -23,7 +23,8 @@ import {
  * A batch is the handle of a bulk send: its messages are ordinary scheduled messages, whose ids contain the batch's.
  *
  * preparing → running → paused → running, running or paused → cancelling → cancelled, running → completed. A batch is
- * `preparing` until all of its messages are stored; `BatchWatch` finds out how many there are if the request dies.
+ * `preparing` until all of its messages are stored; `BatchWatch` finds out how many there are if the request dies. If it
+ * is repeated, the batch is `preparing` again until the rest is stored, so that nobody can pause it in between.
  * Pausing moves the time of the waiting messages by centuries, so the schedule needs no rule for batches. Cancelling does
  * the same first, in one transaction, and then cancels each message: `BatchWatch` continues after a crash.
  */
@@ -55,14 +56,15 @@ export type NewBatch = Omit<BatchTable, 'status' | 'check_at' | 'created_at' | '
 
 /**
  * Stores a batch around the work that stores its messages, so that a crash leaves neither messages without a batch nor a
- * batch that counts messages which do not exist. An earlier run of the request may have stored both.
+ * batch that counts messages which do not exist. An earlier run of the request may have stored some of both.
+ * @returns undefined if the batch has been paused or cancelled since an earlier run: it gets no further messages
  * @throws {AppError} the errors of `work`; a batch without messages is removed
  */
 export async function storeBatch<T>(
   { database, clock }: Pick<BatchContext, 'database' | 'clock'>,
   batch: NewBatch,
   work: () => Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
   const now = clock.now();
   const row: BatchTable = {
     ...batch,
@@ -71,7 +73,7 @@ export async function storeBatch<T>(
     created_at: now,
     updated_at: now,
   };
-  await database.commit((tx) => insertBatch(tx, row), batch.session_id);
+  if (!(await database.commit((tx) => beginStoring(tx, row), batch.session_id))) return undefined;
   try {
     const result = await work();
     await database.commit((tx) => completeBatch(tx, { ...row, updated_at: clock.now() }), batch.session_id);
@@ -81,6 +83,22 @@ export async function storeBatch<T>(
     await settleStored({ database, clock }, batch, { isEnded: false }).catch(() => {});
     throw error;
   }
+}
+
+/** Returns whether the batch accepts messages: the first ones, or the rest of an interrupted request. */
+async function beginStoring(tx: Tx, row: BatchTable): Promise<boolean> {
+  const present = await batchById.first(tx, row);
+  if (present === undefined) {
+    await insertBatch(tx, row);
+    return true;
+  }
+  // The watch counts the messages of an interrupted request. Until then, `accepted` includes those that are missing.
+  if (present.status !== PREPARING && present.accepted >= row.accepted) return true;
+  if (present.status !== PREPARING && present.status !== 'running' && present.status !== 'completed') return false;
+  const columns = { status: PREPARING, check_at: row.check_at, updated_at: row.updated_at } as const;
+  const changes = await updateBatch.run(tx, { ...present, ...columns, from: present.status });
+  // On PostgreSQL, another node can have changed it since it was read.
+  return changes > 0 || beginStoring(tx, row);
 }
 
 /** All messages are stored. The watch may have settled the batch before, or the request of an earlier run. */

@@ -75,19 +75,25 @@ export const sendBulk = defineOperation({
     if (drafts.length === 0) return bulkOutput({ ...shared, stored: new Map() });
     const batch = batchOf(ctx, order, drafts);
     const rows = await storeBatch(ctx, batch, () => store(ctx, drafts));
+    if (rows === undefined) return storedOutput(ctx, input);
     return bulkOutput({ ...shared, stored: new Map(rows.map((row) => [row.message_id, row])) });
   },
   async readStored(ctx, input) {
-    const id = idOf(ctx);
-    const perRecipient = typesOf(kindOf(input), input).length;
-    const messageIds = input.to.flatMap((_, place) => messageIdsOf(id, place, perRecipient));
-    const stored = await findMessages(ctx.database.reader, ctx.accountId, messageIds);
-    if (stored.size === 0) return undefined;
-    const isPending = [...stored.values()].some(({ status }) => status === 'pending_approval');
-    const recipients = input.to.map((given) => ({ given, error: INTERRUPTED }));
-    return bulkOutput({ id, recipients, stored, perRecipient, isPending });
+    const output = await storedOutput(ctx, input);
+    return output.batchId === null ? undefined : output;
   },
 });
+
+/** Returns the output for the messages that an interrupted run has stored. */
+async function storedOutput(ctx: Context, input: Input) {
+  const id = idOf(ctx);
+  const perRecipient = typesOf(kindOf(input), input).length;
+  const messageIds = input.to.flatMap((_, place) => messageIdsOf(id, place, perRecipient));
+  const stored = await findMessages(ctx.database.reader, ctx.accountId, messageIds);
+  const isPending = [...stored.values()].some(({ status }) => status === 'pending_approval');
+  const recipients = input.to.map((given) => ({ given, error: INTERRUPTED }));
+  return bulkOutput({ id, recipients, stored, perRecipient, isPending });
+}
 
 const INTERRUPTED =
   'The request was interrupted before this message was stored, and can no longer be continued; send it again';
