@@ -19,6 +19,8 @@ export interface ReceiverOptions {
   readonly onSwitchboardEvent: (inbox: InboxRow, eventId: string, event: WebhookEvent) => Promise<Acceptance>;
   readonly onChatwootEvent: (inbox: InboxRow, event: ChatwootEvent) => Promise<Acceptance>;
   readonly health: () => object;
+  /** Maximum size of the bodies that strangers can make the bridge hold at the same time; 32 MiB by default. */
+  readonly maxUnverifiedBytes?: number;
 }
 
 /** A message has up to 150,000 characters, and its conversation repeats the last one (event_data_presenter.rb). */
@@ -26,7 +28,6 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Chatwoot waits 5 s (lib/webhooks/trigger.rb). */
 const BODY_TIMEOUT_MS = 4000;
 
-/** Maximum size of the bodies that strangers can make the bridge read at the same time. */
 const MAX_UNVERIFIED_BYTES = 32 * 1024 * 1024;
 /** Two servers call the bridge, each over a few connections. */
 const MAX_CONNECTIONS = 500;
@@ -37,7 +38,7 @@ class BodyError extends Error {}
 export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #server: Server;
-  /** Size of the bodies of events of Switchboard, whose signature comes after their end. */
+  /** Size of the event bodies in memory whose signature was not verified yet. */
   #unverifiedBytes = 0;
 
   constructor(options: ReceiverOptions) {
@@ -93,14 +94,25 @@ export class Receiver {
     return statusOf(await this.#options.onSwitchboardEvent(inbox, result.id, result.event));
   }
 
-  /** Reads a body that anyone can send; undefined if too many arrive. Switchboard sends its event again then. */
+  /** Reads a body that anyone can send; undefined if too much arrives. Switchboard sends its event again then. */
   async #readUnverified(request: IncomingMessage): Promise<Uint8Array | undefined> {
-    if (this.#unverifiedBytes + MAX_BYTES > MAX_UNVERIFIED_BYTES) return undefined;
-    this.#unverifiedBytes += MAX_BYTES;
+    const { maxUnverifiedBytes = MAX_UNVERIFIED_BYTES } = this.#options;
+    let size = 0;
+    let isRefused = false;
+    // Only bytes that have arrived count: otherwise, a few slow requests of strangers would block events of Switchboard.
+    const onChunk = (bytes: number) => {
+      size += bytes;
+      this.#unverifiedBytes += bytes;
+      isRefused = this.#unverifiedBytes > maxUnverifiedBytes;
+      return !isRefused;
+    };
     try {
-      return await readBody(request);
+      return await readBody(request, onChunk);
+    } catch (error) {
+      if (isRefused) return undefined;
+      throw error;
     } finally {
-      this.#unverifiedBytes -= MAX_BYTES;
+      this.#unverifiedBytes -= size;
     }
   }
 
@@ -131,14 +143,16 @@ const header = (request: IncomingMessage, name: string) => {
   return typeof value === 'string' ? value : undefined;
 };
 
-async function readBody(request: IncomingMessage): Promise<Uint8Array> {
+/** @param onChunk gets the size of each part, and returns whether to continue */
+async function readBody(request: IncomingMessage, onChunk = (_bytes: number) => true): Promise<Uint8Array> {
   const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request) {
+    // The response to a body that is not read to its end needs the socket.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
-      if (size > MAX_BYTES) throw new BodyError('The body is too large');
+      if (size > MAX_BYTES || !onChunk(chunk.length)) throw new BodyError('The body is too large');
       chunks.push(chunk);
     }
   } catch (cause) {

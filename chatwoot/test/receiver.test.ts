@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../../server/test/support/eventually.ts';
 import type { ChatwootEvent } from '../src/chatwoot/payload.ts';
@@ -24,6 +24,7 @@ const body = JSON.stringify({
   private: false,
   conversation: { id: 2, inbox_id: 5, contact_inbox: { source_id: 's', contact_id: 3 }, meta: { sender: { id: 3 } } },
 });
+const MAX_UNVERIFIED_BYTES = 30;
 const now = () => String(Math.floor(Date.now() / 1000));
 
 describe('the receiver', () => {
@@ -40,6 +41,7 @@ describe('the receiver', () => {
       return 'accepted';
     },
     health: () => ({ status: 'ok' }),
+    maxUnverifiedBytes: MAX_UNVERIFIED_BYTES,
   });
   let url: string;
   let port: number;
@@ -107,12 +109,24 @@ describe('the receiver', () => {
     );
   });
 
-  it('limits the bodies that it reads before their signature, and still accepts webhooks of Chatwoot', async () => {
-    const head = 'POST /switchboard/ses_1 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nabc';
-    const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-    for (const socket of sockets) socket.write(head);
+  it('limits the bodies that it holds before their signature, and still accepts webhooks of Chatwoot', async () => {
+    const large = 'x'.repeat(MAX_UNVERIFIED_BYTES + 1);
+    assert.equal(await post('/switchboard/ses_1', large), 503);
+    const head = 'POST /switchboard/ses_1 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n';
+    const sockets: Socket[] = [];
+    const send = (content: string) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      socket.write(head + content);
+      sockets.push(socket);
+    };
+    // Slow requests count as far as they have arrived.
+    for (let count = 0; count < 20; count++) send('a');
+    assert.equal(await post('/switchboard/ses_1', '{}'), 401);
     await eventually(
-      () => post('/switchboard/ses_1', '{}'),
+      () => {
+        for (let count = 0; count < 10; count++) send('abc');
+        return post('/switchboard/ses_1', '{}');
+      },
       (status) => status === 503,
     );
     assert.equal(await post('/chatwoot/ses_1/url-token', body, signed()), 200);
