@@ -74,7 +74,8 @@ describe('the actions for n8n', () => {
       options: { linkPreview: 'false', mentionAll: null, replyTo: null, sendAt: null },
     });
     assert.equal(sent.status, 'sent');
-    await assert.rejects(sendText('Hi', { options: { linkPreview: 'maybe' } }), /"Link Preview" must be true or false/);
+    for (const linkPreview of ['maybe', 'constructor'])
+      await assert.rejects(sendText('Hi', { options: { linkPreview } }), /"Link Preview" must be true or false/);
     const edited = await one('message', 'edit', { messageId: sent.messageId, message: 7 });
     assert.equal(edited.message, '7');
     await one('message', 'react', { messageId: sent.messageId, emoji: null });

@@ -15,7 +15,8 @@ export function booleanOf(value: unknown): boolean | undefined | null {
   if (typeof value === 'boolean') return value;
   const text = textOf(value).trim().toLowerCase();
   if (text === '') return undefined;
-  return { true: true, 1: true, false: false, 0: false }[text] ?? null;
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : null;
 }
 
 /** Returns a number, including one as text; undefined for an empty value, and null for anything else. */
