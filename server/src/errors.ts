@@ -118,6 +118,10 @@ export class OperatorError extends Error {
 export const isAway = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'storage_unavailable';
 
+/** Joins errors of fields to the text of an error, for callers who read nothing else. */
+export const textOfFields = (fields: readonly FieldError[]): string =>
+  fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+
 /** Makes a `validation_failed` error for one field, for rules that a schema cannot express. */
 export function invalidField(field: string, message: string, code = 'invalid'): AppError {
   // A predicate, such as "is required", is prefixed with the field.

@@ -1,4 +1,4 @@
-import type { FieldError, Problem } from '../../errors.ts';
+import { type FieldError, type Problem, textOfFields } from '../../errors.ts';
 import type { Operation } from '../../invoke/operation.ts';
 import type { Branch } from './branchTable.ts';
 import { selectorOf, type ToolBranches } from './toolBranches.ts';
@@ -23,15 +23,13 @@ interface Terms {
 export function inToolTerms(problem: Problem, terms: Terms): Problem {
   const { errors = [], detail } = problem;
   const shown = errors.map((error) => inTerms(error, terms));
-  const isListed = detail === textOf(errors);
+  const isListed = detail === textOfFields(errors);
   return {
     ...problem,
-    detail: isListed ? textOf(shown) : renamed(detail, terms),
+    detail: isListed ? textOfFields(shown) : renamed(detail, terms),
     ...(shown.length > 0 && { errors: shown }),
   };
 }
-
-const textOf = (errors: readonly FieldError[]) => errors.map(({ field, message }) => `${field} ${message}`).join('; ');
 
 function inTerms({ field, code, message }: FieldError, terms: Terms): FieldError {
   return { field: toolField(field, terms), code, message: explained({ field, code, message }, terms) };

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
-import { AppError, type FieldError } from '../../errors.ts';
+import { AppError, type FieldError, textOfFields } from '../../errors.ts';
 import { isUnnumbered } from './fields.ts';
 import { patternWords, ruleCodes } from './patterns.ts';
 
@@ -36,9 +36,7 @@ export function describe(found: readonly TLocalizedValidationError[], schema: TS
   for (const error of found)
     for (const field of fieldErrors(error, schema, input)) if (!fields.has(field.field)) fields.set(field.field, field);
   const list = [...fields.values()].filter((field) => !isExplained(field, fields)).slice(0, MAX_ERRORS);
-  return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
-    fields: list,
-  });
+  return new AppError('validation_failed', textOfFields(list), { fields: list });
 }
 
 /** Whether the field may be null, and is something else with an error inside. */
