@@ -52,6 +52,8 @@ describe('contact messages in Chatwoot', () => {
     );
     const poll = await incoming(from, 'Lunch?', { poll: { options: ['Yes', 'No'] } });
     assert.equal(poll.content, '📊 **Lunch?**\n- Yes\n- No');
+    const link = await incoming(from, 'See [our site](https://example.com)');
+    assert.equal(link.content, 'See [our site]\u2060(https://example.com)');
   });
 
   it('replaces a file that Chatwoot does not accept by a note', async (test) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toMarkdown } from '../src/text/markdown.ts';
+import { toMarkdown, withoutLinks } from '../src/text/markdown.ts';
 import { phoneForms } from '../src/text/phoneForms.ts';
 import { parseVcard, toVcard } from '../src/text/vcard.ts';
 import { toWhatsappText } from '../src/text/whatsappText.ts';
@@ -50,17 +50,36 @@ describe('formatting of contacts', () => {
     ['keeps underscores inside words', 'a_b_c', 'a_b_c'],
     ['keeps addresses', 'https://example.com/_a_*b*', 'https://example.com/_a_*b*'],
     ['escapes headings', '# 5', '\\# 5'],
-    ['escapes links', '[a](b)', '[a\\](b)'],
-    ['escapes links with brackets in their text', '[a[b]](c)', '[a[b]\\](c)'],
-    ['escapes links with a long text', `[${'a'.repeat(400)}](b)`, `[${'a'.repeat(400)}\\](b)`],
-    ['escapes links whose text is an address', '[https://a.com](https://b.com)', '[https://a.com\\](https://b.com)'],
-    ['escapes link references', '[a][b]\n[b]: c', '[a\\][b]\n[b\\]: c'],
     ['keeps brackets', '[a] (b)', '[a] (b)'],
     ['keeps code', '`*a*`', '`*a*`'],
     ['puts fences on separate lines', '```a\nb```', '```\na\nb\n```'],
     ['ends marks with their line', '*one\ntwo*', '\\*one\ntwo\\*'],
   ];
   for (const [title, text, expected] of cases) it(title, () => assert.equal(toMarkdown(text), expected));
+
+  it('leaves no links with another text, and no definitions of links', () => {
+    for (const text of [
+      '[a](b)',
+      '[a[b]](c)',
+      `[${'a'.repeat(400)}](b)`,
+      '[https://a.com](https://b.com)',
+      '[a][b]\n[b]: c',
+      // A backslash before the bracket.
+      '[a\\](b)',
+      '[https://a.com\\](https://b.com)',
+      // Backticks that WhatsApp and Markdown pair differently.
+      '[a``](b)`',
+      '[a ` b\n`](c)`',
+      '[a```b`](c)```',
+      'a ```\n\n[b](c)\n```',
+      // A character that is removed before the text is sent.
+      '[a]\0(b)',
+    ]) {
+      const sent = withoutLinks(toMarkdown(text)).replaceAll('\0', '');
+      assert.doesNotMatch(sent, /\][([:]/, text);
+    }
+    assert.equal(withoutLinks('[a] (b), [c]'), '[a] (b), [c]');
+  });
 });
 
 describe('phone numbers', () => {

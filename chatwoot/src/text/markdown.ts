@@ -20,6 +20,13 @@ function blockOfCode(part: string): string {
   return inner.includes('\n') ? `\`\`\`\n${inner.replace(/^\n|\n$/g, '')}\n\`\`\`` : `\`${inner.trim()}\``;
 }
 
+/**
+ * Separates brackets from what makes them a link or the definition of one, so that contacts cannot show another address
+ * than the one that opens. A backslash would not do: the parts that Markdown reads as code depend on the whole text, and
+ * the contact can write one before it. The client removes U+0000.
+ */
+export const withoutLinks = (text: string) => text.replace(/\](?=\0*[([:])/g, ']\u2060');
+
 function lineOf(line: string): string {
   const formatted = inline(line, 0);
   return /^ {0,3}#{1,6}\s/.test(formatted) ? formatted.replace('#', '\\#') : formatted;
@@ -38,8 +45,7 @@ function inline(text: string, depth: number): string {
     }
     const sign = SIGNS[character];
     if (sign === undefined) {
-      // Without its closing bracket, no link of any form can begin.
-      output += character === ']' && /[([:]/.test(text[at + 1] ?? '') ? '\\]' : character;
+      output += character;
       continue;
     }
     const canOpen = !endless.has(character) && depth < MAX_DEPTH && opens(text, at);

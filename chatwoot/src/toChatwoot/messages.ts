@@ -5,6 +5,7 @@ import { laneOf, SOURCE_PREFIX } from '../parts.ts';
 import { isPassing } from '../passing.ts';
 import { done, type Outcome } from '../queue/worker.ts';
 import { FileTooLargeError, withFile } from '../temporaryFile.ts';
+import { withoutLinks } from '../text/markdown.ts';
 import { isPhoneNumber } from '../text/phoneForms.ts';
 import { type Content, contentOf, type MessageData } from './content.ts';
 import { ensureConversation, type OpenChat } from './conversations.ts';
@@ -91,7 +92,7 @@ export class MessageMirror {
         const existing = await chatwoot.findMessage(chat.conversationId, sourceId);
         if (existing !== undefined) return existing.id;
       }
-      const message = { content: content.text, messageType, sourceId, inReplyTo };
+      const message = { content: withoutLinks(content.text), messageType, sourceId, inReplyTo };
       const { media, card } = content;
       if (media === undefined)
         return (await chatwoot.createMessage(chat.conversationId, { ...message, file: card })).id;
