@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { isFields } from '../objects.ts';
 import { thrownCode } from '../thrown.ts';
 import { CliError } from './failure.ts';
 import type { Io } from './io.ts';
@@ -150,7 +151,7 @@ function configFolder({ env, platform, homeDir }: Pick<Io, 'env' | 'platform' | 
 
 function parse(text: string, path: string): Readonly<Record<string, Profile>> {
   const value = parsed(text);
-  if (!isObject(value) || !isObject(value['profiles']) || !Object.values(value['profiles']).every(isProfile))
+  if (!isFields(value) || !isFields(value['profiles']) || !Object.values(value['profiles']).every(isProfile))
     throw new CliError(
       'failed',
       `${path} is not a config file of Switchboard, and was not changed. Repair it, or delete it and log in again.`,
@@ -166,11 +167,8 @@ function parsed(text: string): unknown {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isProfile = (value: unknown): boolean =>
-  isObject(value) && ['url', 'key', 'email', 'keyId'].every((name) => typeof value[name] === 'string');
+  isFields(value) && ['url', 'key', 'email', 'keyId'].every((name) => typeof value[name] === 'string');
 
 /** Turns the error of a file that does not exist into `undefined`. */
 export function ifMissing(error: NodeJS.ErrnoException): undefined {

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
+import { thrownMessage } from '../../thrown.ts';
 import { version } from '../../version.ts';
 import { acceptedUrl, type Context } from '../context.ts';
 import { CliError } from '../failure.ts';
@@ -39,7 +40,7 @@ export async function serveCompat(context: Context, options: CompatOptions): Pro
   const key = await apiKeyOf(context, options.apiKey);
   const wanted = wantedTarget(options);
   const signal = io.stopSignal();
-  const onError = (error: unknown) => out.note(error instanceof Error ? error.message : String(error));
+  const onError = (error: unknown) => out.note(thrownMessage(error));
 
   const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS });

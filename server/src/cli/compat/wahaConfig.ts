@@ -1,6 +1,7 @@
+import { type Fields, isFields } from '../../objects.ts';
 import { badRequest, unprocessable } from './wahaErrors.ts';
 import { isWahaEvent, type WahaEvent, wahaEvents } from './wahaEvents.ts';
-import { type Fields, isObject, object, optional, required, texts } from './wahaInput.ts';
+import { object, optional, required, texts } from './wahaInput.ts';
 
 /* The configuration of a session in `POST /api/sessions` (`src/structures/sessions.dto.ts` of devlikeapro/waha). */
 
@@ -25,7 +26,7 @@ const MAX_URL = 500;
 export function configOf(fields: Fields): SessionConfig {
   const config = object(fields, 'config') ?? {};
   const webhooks = config['webhooks'] ?? [];
-  if (!Array.isArray(webhooks) || webhooks.length > MAX_WEBHOOKS || !webhooks.every(isObject))
+  if (!Array.isArray(webhooks) || webhooks.length > MAX_WEBHOOKS || !webhooks.every(isFields))
     throw badRequest(`config.webhooks must be an array of up to ${MAX_WEBHOOKS} objects`);
   return { metadata: metadataOf(config), proxy: proxyOf(config), webhooks: webhooks.map(webhookOf) };
 }

@@ -1,11 +1,7 @@
+import { type Fields, isFields } from '../../objects.ts';
 import { badRequest } from './wahaErrors.ts';
 
 /* Reads the fields of requests. Clients such as the n8n node send unused fields empty or null, which counts as absent. */
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @throws {WahaError} 400 if it is missing or not a string */
 export function required(fields: Fields, name: string): string {
@@ -43,6 +39,6 @@ export function texts(fields: Fields, name: string): string[] | undefined {
 export function object(fields: Fields, name: string): Fields | undefined {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return undefined;
-  if (!isObject(value)) throw badRequest(`${name} must be an object`);
+  if (!isFields(value)) throw badRequest(`${name} must be an object`);
   return value;
 }

@@ -1,10 +1,11 @@
 import type { Message, Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { ConflictError } from '../../../../sdk/src/errors.ts';
+import type { Fields } from '../../objects.ts';
 import { configOf, unsentWarning } from './wahaConfig.ts';
 import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaErrors.ts';
 import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
-import { type Fields, flag, object, optional, required, texts } from './wahaInput.ts';
+import { flag, object, optional, required, texts } from './wahaInput.ts';
 import { ackOf, findMessage, wahaMessage } from './wahaMessages.ts';
 import { meOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
 import type { WahaTargets } from './wahaTargets.ts';

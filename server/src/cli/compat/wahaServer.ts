@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Fields, isFields } from '../../objects.ts';
 import { badRequest, unauthorized, WahaError, wahaErrorOf } from './wahaErrors.ts';
-import { type Fields, isObject } from './wahaInput.ts';
 import { type Answer, type Call, type Parts, routes } from './wahaRoutes.ts';
 import { EVENTS_PATH, SERVED } from './wahaTargets.ts';
 
@@ -114,7 +114,7 @@ async function readJson(request: IncomingMessage, count: (bytes: number) => void
   } catch {
     throw badRequest('The body is not valid JSON');
   }
-  if (!isObject(body)) throw badRequest('The body must be a JSON object');
+  if (!isFields(body)) throw badRequest('The body must be a JSON object');
   if (depthOf(body) > MAX_JSON_DEPTH) throw badRequest('The body is nested too deeply');
   return body;
 }

@@ -1,12 +1,11 @@
 import { type TProperties, Type } from 'typebox';
 import { boolean, integer, list, object, oneOf, optional, string, time } from '../../invoke/input/fields.ts';
+import type { Fields } from '../../objects.ts';
 
 /*
  * Some tools cover several operations, because a model chooses better among few tools. A call with a field of a branch
  * becomes a call of another operation, with its permission, limits, approval and confirmation: nothing here runs.
  */
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Branch {
   /** Id of the operation that the call becomes. */

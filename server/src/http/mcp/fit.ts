@@ -1,3 +1,5 @@
+import type { Fields } from '../../objects.ts';
+
 /*
  * Keeps an answer small enough for a model's context, whatever third parties have written: long texts and lists are cut
  * and marked, and a page ends when it is full. REST responses are not affected.
@@ -55,8 +57,6 @@ export interface Page {
   readonly data: readonly unknown[];
   readonly nextCursor: string | null;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Returns as many entries of a page as fit, and the cursor after the last of them. The first entry is always included,

@@ -3,7 +3,8 @@ import { invalidField } from '../../errors.ts';
 import { list, object, oneOf, optional } from '../../invoke/input/fields.ts';
 import { validator } from '../../invoke/input/validate.ts';
 import type { Operation } from '../../invoke/operation.ts';
-import { additions, type Branch, type Extra, type Fields, isEmpty, isFalse, without } from './branchTable.ts';
+import { type Fields, isFields } from '../../objects.ts';
+import { additions, type Branch, type Extra, isEmpty, isFalse, without } from './branchTable.ts';
 
 export interface Taken {
   readonly branch: Branch;
@@ -110,7 +111,7 @@ export class ToolBranches {
 
   /** The operation that a call becomes, and its input. Undefined if it stays the tool's own. */
   take(input: unknown): Taken | undefined {
-    if (!isObject(input)) return undefined;
+    if (!isFields(input)) return undefined;
     const used = this.withoutUnused(input);
     for (const { branch, operation } of this.#branches)
       if (takes(branch, used))
@@ -143,7 +144,7 @@ export class ToolBranches {
 
   /** Removes fields of branches whose value selects nothing. */
   withoutUnused<Input>(input: Input): Input {
-    if (!isObject(input)) return input;
+    if (!isFields(input)) return input;
     const unused = this.#branches.flatMap(({ branch: { fields, ignores } }) =>
       Object.keys(fields).filter((name) => input[name] === null || ignores?.(input[name], input)),
     );
@@ -199,6 +200,3 @@ function withoutIdle(input: Fields, { input: { properties } }: Operation): Field
   const isIdle = (value: unknown) => value === null || isFalse(value) || isEmpty(value);
   return Object.fromEntries(Object.entries(input).filter(([name, value]) => name in properties || !isIdle(value)));
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

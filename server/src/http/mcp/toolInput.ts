@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { TOKEN } from '../../invoke/input/fields.ts';
 import { referenceIn } from '../../invoke/input/references.ts';
+import { isFields } from '../../objects.ts';
 import { excessIn, MAX_VALUES } from '../jsonShape.ts';
 
 /*
@@ -58,7 +59,7 @@ function objectReader({ properties = {}, patternProperties = {}, required = [] }
   const readOther: Read = values === undefined ? (value) => value : toolInputReader(values);
   return (value) => {
     const given = parsed(value, '{');
-    if (!isObject(given)) return value;
+    if (!isFields(given)) return value;
     const read = Object.entries(given).flatMap(([name, member]): [string, unknown][] => {
       const field = fields.get(name);
       if (field === undefined) return [[name, readOther(member)]];
@@ -139,7 +140,7 @@ function isOfType(type: string | undefined, value: unknown): boolean {
     case 'null':
       return value === null;
     case 'object':
-      return isObject(value);
+      return isFields(value);
     case 'array':
       return Array.isArray(value);
     case 'integer':
@@ -218,6 +219,3 @@ function parsed(value: unknown, beginning: '{' | '['): unknown {
     return value;
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

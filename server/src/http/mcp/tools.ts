@@ -6,6 +6,7 @@ import { PHONE_NUMBER_FORMAT } from '../../invoke/input/phoneNumbers.ts';
 import { type Reference, referenceOf } from '../../invoke/input/references.ts';
 import { validator } from '../../invoke/input/validate.ts';
 import { denialOf, type Invoke, isRepeatable, type Operation } from '../../invoke/operation.ts';
+import type { Fields } from '../../objects.ts';
 import type { Names } from '../../operations/shared/names.ts';
 import { inToolTerms } from './branchErrors.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
@@ -29,8 +30,6 @@ interface OperationTool {
    */
   readonly readReading: (input: Fields) => Reading;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The operations that are tools. Everything about a tool derives from its operation, and calls go through `invoke`. */
 export class Tools {

@@ -11,6 +11,7 @@ import { requireMessage } from '../../invoke/resources.ts';
 import { contentColumn, contentOf, storedMedia } from '../../messages/content.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../../messages/store.ts';
+import { thrownMessage } from '../../thrown.ts';
 import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { Message, MessageId, readMessage } from './messages.ts';
 
@@ -116,7 +117,7 @@ async function keepFile<T>(keep: () => Promise<T>): Promise<T> {
     return await keep();
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = thrownMessage(cause);
     throw new AppError('send_failed', `The file could not be fetched from the network: ${reason}`, { cause });
   }
 }
