@@ -84,6 +84,26 @@ describeOnEachDeployment('a webhook with expiresAt', (newHome, database) => {
     assert.equal(status, 404);
   });
 
+  it('is removed even if the removal of an earlier one fails', async () => {
+    const { clock, server, call, webhook, at, list } = await setUp();
+    for (const events of [['message.sent'], ['message.incoming']])
+      await call('POST', '/webhooks/endpoints', { ...webhook, events, expiresAt: at(HOUR_MS) });
+    clock.skip(2 * HOUR_MS);
+    const { services } = server.app;
+    const { reader } = services.database;
+    let isFirst = true;
+    const commit: typeof services.database.commit = (...given) => {
+      if (!isFirst) return services.database.commit(...given);
+      isFirst = false;
+      return Promise.reject(new Error('the row is broken'));
+    };
+    await assert.rejects(
+      removeExpired({ ...services, database: { reader, commit } }, () => false),
+      /row is broken/,
+    );
+    assert.equal((await list()).length, 1);
+  });
+
   it('must expire in the future, at most 366 days ahead, and must not be the default webhook', async () => {
     const { call, webhook, at } = await setUp();
     const create = (expiresAt: unknown) => call('POST', '/webhooks/endpoints', { ...webhook, expiresAt });

@@ -1,3 +1,4 @@
+import { eachOrThrow } from '../../async.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import { query } from '../../db/query.ts';
@@ -7,30 +8,26 @@ import { cancelLeft, type RemovalContext, removeRows } from './removal.ts';
 
 const BATCH = 100;
 
+type Context = RemovalContext & { readonly database: Pick<Database, 'reader' | 'commit'> };
+
 /**
  * Removes expired webhooks, and cancels their pending deliveries. Several nodes can do so at the same time, and one of
  * them removes each. An attempt in flight may still arrive. Returns the number that this call removed.
+ * @throws {Error} the first error, after it has tried the others of the same read
  */
-export async function removeExpired(
-  ctx: RemovalContext & { readonly database: Database },
-  isStopped: () => boolean,
-): Promise<number> {
+export async function removeExpired(ctx: Context, isStopped: () => boolean): Promise<number> {
   const { database, clock } = ctx;
   let count = 0;
   for (;;) {
     const expired = await expiredWebhooks.all(database.reader, { now: clock.now(), limit: BATCH });
-    for (const webhook of expired) {
-      if (isStopped()) return count;
-      if (await removeOne(ctx, webhook)) count++;
-    }
-    if (expired.length < BATCH) return count;
+    await eachOrThrow(expired, async (webhook) => {
+      if (!isStopped() && (await removeOne(ctx, webhook))) count++;
+    });
+    if (isStopped() || expired.length < BATCH) return count;
   }
 }
 
-async function removeOne(
-  ctx: RemovalContext & { readonly database: Database },
-  { accountId, webhookId }: Expired,
-): Promise<boolean> {
+async function removeOne(ctx: Context, { accountId, webhookId }: Expired): Promise<boolean> {
   const { removed, left } = await ctx.database.commit(async (tx: Tx) => {
     // The time may have been moved since it was read. The update locks the row on PostgreSQL.
     const claimed = await claim.run(tx, { accountId, webhookId, now: ctx.clock.now() });
