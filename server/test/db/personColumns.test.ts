@@ -48,6 +48,7 @@ const followsOf = ({ table, name }: Pick<Column, 'table' | 'name'>) =>
 /** Values that the merge depends on; other columns get one that follows from their name. */
 const VALUES: Readonly<Record<string, string | number>> = {
   'webhooks.ordering': 'strict',
+  'chats.metadata': '{}',
   'deliveries.state': 'pending',
   'deliveries.due_at': 5,
   'messages.direction': 'incoming',
