@@ -54,9 +54,7 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'mentions in a message': [field('/messages/send', 'mentions', 'maxItems')],
   'numbers on a contact card': [field('/messages/send-contact', 'phoneNumbers', 'maxItems')],
   'recipients of a bulk request': [field('/messages/send-bulk', 'to', 'maxItems')],
-  'messages in a bulk request, counting each album file': [
-    constant('operations/bulk/sendBulk.ts', 'MAX_MESSAGES'),
-  ],
+  'messages in a bulk request, counting each album file': [constant('operations/bulk/sendBulk.ts', 'MAX_MESSAGES')],
   'pause of a bulk send': [constant('operations/bulk/batches.ts', 'PAUSE_DAYS')],
   'placeholders per recipient of a bulk request': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUES')],
   'value of a placeholder': [constant('operations/bulk/bulkContent.ts', 'MAX_VALUE_LENGTH')],
