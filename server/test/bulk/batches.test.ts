@@ -50,36 +50,49 @@ describeOnEachDeployment('a batch', (_, database) => {
     );
   const newest = async () => (await call('GET', `/batches?sessionId=${sessionId}&limit=1`)).body.data[0];
 
-  /** Sends to three recipients. The request ends after it has stored two messages, and the watch counts them. */
-  async function interrupted() {
-    let shown: Answer['body'];
+  type Schedule = TestServer['app']['services']['sender']['schedule'];
+
+  /** Sends to three recipients, and runs `work` in place of the function that stores the messages. */
+  async function sendWith(work: (schedule: Schedule, ...args: Parameters<Schedule>) => ReturnType<Schedule>) {
     const restores = [server, ...(server.other ? [server.other] : [])].map(({ app }) => {
       const { sender } = app.services;
       const { schedule } = sender;
-      sender.schedule = async (session, drafts, quota) => {
-        shown = await newest();
-        await schedule.call(sender, session, drafts.slice(0, 2), quota);
-        throw new Error('the process ends');
-      };
+      sender.schedule = (...args) => work(schedule.bind(sender), ...args);
       return () => {
         sender.schedule = schedule;
       };
     });
     const idempotencyKey = `bulk-${newNumber()}`;
     const bulk = { to: [newNumber(), newNumber(), newNumber()], sendAt: inHours(1), idempotencyKey };
-    const { status, body } = await send(bulk);
+    const answer = await send(bulk);
     for (const restore of restores) restore();
+    return { ...answer, repeat: async () => (await send(bulk)).body };
+  }
+
+  /** Lets the watch count what a request has stored, as if it had taken too long. */
+  async function settled(batchId: string) {
+    await checkNow(batchId);
+    const batch = await eventually(
+      () => batchOf(batchId),
+      ({ status }) => status === 'running',
+    );
+    assert.deepEqual([batch.accepted, batch.counts.scheduled], [2, 2]);
+  }
+
+  /** Sends to three recipients. The request ends after it has stored two messages, and the watch counts them. */
+  async function interrupted() {
+    let shown: Answer['body'];
+    const { status, body, repeat } = await sendWith(async (schedule, session, drafts, quota) => {
+      shown = await newest();
+      await schedule(session, drafts.slice(0, 2), quota);
+      throw new Error('the process ends');
+    });
     assert.equal(status, 500, JSON.stringify(body));
     const { batchId } = await newest();
     assert.deepEqual([shown.batchId, shown.status], [batchId, 'preparing'], 'it is stored before its messages');
     assert.equal((await change(batchId, 'pause')).body.code, 'batch_state');
-    await checkNow(batchId);
-    const settled = await eventually(
-      () => batchOf(batchId),
-      (batch) => batch.status === 'running',
-    );
-    assert.deepEqual([settled.accepted, settled.counts.scheduled], [2, 2]);
-    return { batchId, repeat: async () => (await send(bulk)).body };
+    await settled(batchId);
+    return { batchId, repeat };
   }
 
   it('counts what an interrupted request has stored', async () => {
@@ -103,6 +116,30 @@ describeOnEachDeployment('a batch', (_, database) => {
       assert.match(repeated.results[2].error, /interrupted/);
       const { counts, ...batch } = await batchOf(batchId);
       assert.deepEqual([batch.status, batch.accepted, counts.scheduled + counts.cancelled], [status, 2, 2]);
+    }
+  });
+
+  it('holds or cancels the messages of a request that takes too long', async () => {
+    for (const [action, status] of [
+      ['pause', 'paused'],
+      ['cancel', 'cancelled'],
+    ] as const) {
+      const { body } = await sendWith(async (schedule, session, drafts, quota) => {
+        const first = await schedule(session, drafts.slice(0, 2), quota);
+        const { batchId } = await newest();
+        await settled(batchId);
+        await change(batchId, action);
+        return [...first, ...(await schedule(session, drafts.slice(2), quota))];
+      });
+      assert.equal(body.accepted, 3);
+      const batch = await eventually(
+        () => batchOf(body.batchId),
+        (one) => one.status === status && one.counts.scheduled + one.counts.cancelled === 3,
+      );
+      assert.deepEqual([batch.accepted, batch.counts.cancelled], [3, status === 'cancelled' ? 3 : 0]);
+      const row = await findMessage(server.app.services.database.reader, accountId, body.results[2].messageId);
+      const isDue = row?.status === 'scheduled' && Number(row.scheduled_at) < Date.now() + DAY_MS;
+      assert.ok(!isDue, JSON.stringify(row));
     }
   });
 

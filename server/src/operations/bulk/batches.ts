@@ -101,15 +101,22 @@ async function beginStoring(tx: Tx, row: BatchTable): Promise<boolean> {
   return changes > 0 || beginStoring(tx, row);
 }
 
-/** All messages are stored. The watch may have settled the batch before, or the request of an earlier run. */
+/**
+ * All messages are stored. If that took longer than `CLAIM_MS`, the watch has settled the batch before, and it may have
+ * been paused or cancelled without the last messages.
+ */
 async function completeBatch(tx: Tx, row: BatchTable): Promise<void> {
   const running = { ...row, status: 'running' as const, check_at: row.ends_at };
-  const present = await batchById.first(tx, row);
-  if (present === undefined) return insertBatch(tx, running);
-  const isPartial = present.status === 'completed' && present.accepted < row.accepted;
-  if (present.status === PREPARING || isPartial) await updateBatch.run(tx, { ...running, from: present.status });
-  // On PostgreSQL, the watch of another node can have removed it since it was read.
-  if ((await setAccepted.run(tx, row)) === 0) await insertBatch(tx, running);
+  const accepted = (await batchById.first(tx, row))?.accepted ?? 0;
+  // It locks the batch on PostgreSQL.
+  if ((await setAccepted.run(tx, row)) === 0) return insertBatch(tx, running);
+  const { status } = await findBatch(tx, row.account_id, row.batch_id);
+  if (status === PREPARING) return void (await updateBatch.run(tx, { ...running, from: status }));
+  if (accepted === row.accepted || status === 'running') return;
+  if (status === 'completed') return void (await updateBatch.run(tx, { ...running, from: status }));
+  await holdWaiting(tx, row);
+  if (status !== 'cancelled') return;
+  await updateBatch.run(tx, { ...row, status: 'cancelling', check_at: row.updated_at, from: status });
 }
 
 /**
