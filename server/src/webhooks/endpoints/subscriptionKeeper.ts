@@ -173,9 +173,13 @@ export class SubscriptionKeeper {
     try {
       const ended = await this.sweep();
       if (ended > 0) log.info({ ended }, 'removed ended subscriptions');
+    } catch (error) {
+      log.error({ err: error }, 'failed to remove ended subscriptions; retrying');
+    }
+    try {
       await removeExpired(this.#options, () => this.#isStopped);
     } catch (error) {
-      log.error({ err: error }, 'failed to remove ended subscriptions and webhooks; retrying');
+      log.error({ err: error }, 'failed to remove expired webhooks; retrying');
     }
     if (!this.#isStopped) this.start();
   }
