@@ -7,7 +7,7 @@ import { startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { picture, upload } from '../support/media/media.ts';
-import { bearer, connectSession, eventOf, newNumber, serversFor, startServer } from '../support/server.ts';
+import { type Answer, bearer, connectSession, eventOf, newNumber, serversFor, startServer } from '../support/server.ts';
 
 const ANN = '491711111111';
 const SECRET = 'a secret of the test';
@@ -214,8 +214,13 @@ describeOnEachDeployment('files in a delivery', (_, database) => {
   });
 
   it('go out as links only if the connection is closed over them', async (test) => {
-    const { receiver, create, receive } = await setUp(test);
-    await create({ inlineMediaBytes: 1000, retrySeconds: [] });
+    const { call, receiver, create, receive } = await setUp(test);
+    const { webhookId } = await create({ inlineMediaBytes: 1000, retrySeconds: [] });
+    const delivered = (count: number) =>
+      eventually(
+        () => call('GET', `/webhooks/deliveries?webhookId=${webhookId}`),
+        ({ body }) => body.data.filter(({ state }: Answer['body']) => state === 'delivered').length === count,
+      );
     receiver.respond(({ body }, response) => {
       if (`${body}`.includes('"content":')) response.destroy();
       else response.writeHead(200).end();
@@ -224,6 +229,15 @@ describeOnEachDeployment('files in a delivery', (_, database) => {
     await receiver.waitFor(2);
     const { content, contentOmitted } = receiver.deliveries[1]?.parsed.data.media ?? {};
     assert.deepEqual([content, contentOmitted], [undefined, undefined]);
+    await delivered(1);
+    await receive();
+    await delivered(2);
+    const requests = receiver.deliveries.length;
+    // Twice in a row: the size counts as refused.
+    await receive();
+    await delivered(3);
+    assert.equal(receiver.deliveries.length, requests + 1);
+    assert.equal(receiver.deliveries.at(-1)?.parsed.data.media.contentOmitted, 'tooLarge');
   });
 
   it('have links that end with their webhook', async (test) => {

@@ -33,6 +33,8 @@ const COPIES = 4;
 const PATIENCE_MS = 10_000;
 /** Receivers whose limit is remembered, and for how long: it can be raised. */
 const LIMITS = { max: 1000, ttl: 60 * 60 * 1000 };
+/** Connections closed over contents until the size counts as refused: one can be an outage. */
+const RESETS = 2;
 
 /**
  * Creates the function that adds links to files, and their contents, to the body of one attempt. It runs for each
@@ -42,6 +44,8 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
   const memory = new Memory(MEMORY_BYTES, clock);
   /** Webhook and URL → characters of the smallest event with contents that was refused. */
   const limits = new LRUCache<string, number>(LIMITS);
+  /** Webhook and URL → events in a row that only got through without their contents. */
+  const resets = new LRUCache<string, number>(LIMITS);
   return async (webhook, body, use) => {
     // Most bodies have no file, and are not parsed.
     if ((!webhook.links && webhook.inlineBytes === 0) || !body.includes('"mediaId"')) return use(body);
@@ -80,16 +84,30 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
       const isBare = Object.keys(contents).length === 0;
       const text = JSON.stringify({ ...envelope, data: isBare ? data : withContents(data, contents) });
       const outcome = await use(text);
+      if (!isBare && outcome.class === 'ok') resets.delete(receiver);
       if (isBare || !isRefused(outcome)) return outcome;
-      if (isTooLarge(outcome)) limits.set(receiver, Math.min(length, limits.get(receiver) ?? length));
+      if (isTooLarge(outcome)) lowerLimit(receiver, length);
       memory.release(held);
       held = 0;
       const omitted = isTooLarge(outcome) ? withOmissions(data, Object.keys(contents)) : data;
-      return afterRefusal(outcome, await use(JSON.stringify({ ...envelope, data: omitted })));
+      const repeated = await use(JSON.stringify({ ...envelope, data: omitted }));
+      if (outcome.class === 'reset' && repeated.class === 'ok' && countReset(receiver) >= RESETS)
+        lowerLimit(receiver, length);
+      return afterRefusal(outcome, repeated);
     } finally {
       memory.release(held);
     }
   };
+
+  function lowerLimit(receiver: string, length: number): void {
+    limits.set(receiver, Math.min(length, limits.get(receiver) ?? length));
+  }
+
+  function countReset(receiver: string): number {
+    const count = (resets.get(receiver) ?? 0) + 1;
+    resets.set(receiver, count);
+    return count;
+  }
 
   /**
    * Reads a content within the memory, which the caller releases if it gets the content.
