@@ -172,9 +172,13 @@ describeOnEachDeployment('a key that needs approval', (_, database) => {
     }
     assert.deepEqual(await state(), present);
     const client = await mcpClient(server, key, '2026-07-28');
-    const listed = (await client.listTools()).tools.map(({ name }) => name);
+    const { tools } = await client.listTools();
+    const listed = tools.map(({ name }) => name);
     for (const { id, tool } of guarded)
-      if (tool) assert.equal(listed.includes(id.replaceAll('.', '_')), DECISIONS[id] !== 'refused', id);
+      if (tool && id !== 'groups.join')
+        assert.equal(listed.includes(id.replaceAll('.', '_')), DECISIONS[id] !== 'refused', id);
+    const { inputSchema } = tools.find(({ name }) => name === 'groups_join') ?? {};
+    assert.deepEqual(inputSchema?.required, ['invite', 'previewOnly'], 'it can only look at the group');
     await client.close();
   });
 
