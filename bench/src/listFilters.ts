@@ -58,6 +58,8 @@ const chats = list(
   busy,
   'unread=true',
   'unread=false',
+  'archived=true',
+  'archived=false',
   'hasReferral=true',
   'adId=1',
   ({ labelId }) => `labelId=${labelId}`,
