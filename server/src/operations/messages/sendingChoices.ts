@@ -74,8 +74,9 @@ export async function templateContent(
 const MAX_PRODUCTS = 30;
 const MAX_PRODUCT_SECTIONS = 10;
 
-const CatalogId = string("The network's id of the catalog.", { minLength: 1, maxLength: 100 });
-const RetailerId = string("The seller's own id of the product.", { minLength: 1, maxLength: 100 });
+const PRODUCT_ID = { ...ref('other'), minLength: 1, maxLength: 100 };
+const CatalogId = string("The network's id of the catalog.", PRODUCT_ID);
+const RetailerId = string("The seller's own id of the product.", PRODUCT_ID);
 
 const Choice = {
   id: string("Your id for this choice. The recipient's reply contains it as `payload`.", {
@@ -147,7 +148,7 @@ export const choiceFields = {
   catalog: optional(
     strictPart(
       'A button that opens the whole catalog of the number, on networks with the capability `catalog_messages`. Without `header`.',
-      { retailerId: string('Id of the product whose image heads the message.', { minLength: 1, maxLength: 100 }) },
+      { retailerId: string('Id of the product whose image heads the message.', PRODUCT_ID) },
     ),
   ),
 };
