@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createLog } from '../../src/log.ts';
 import { SILENT, startFakeGraphs } from '../support/fakeGraph/fakeGraph.ts';
 import { bearer, startServer, type TestServer } from '../support/server.ts';
 
@@ -8,9 +9,12 @@ const ADA = '4915112345678';
 describe('products of a catalog on the WhatsApp Cloud API', () => {
   let graphs: Awaited<ReturnType<typeof startFakeGraphs>>;
   let server: TestServer;
+  /** Lines of the log. */
+  const errors: string[] = [];
   before(async () => {
     graphs = await startFakeGraphs();
-    server = await startServer({ env: { WHATSAPP_CLOUD_URL: graphs.url } });
+    const log = createLog('error', { write: (line) => errors.push(line) });
+    server = await startServer({ log, env: { WHATSAPP_CLOUD_URL: graphs.url } });
   });
   after(async () => {
     await server.stop();
@@ -110,6 +114,11 @@ describe('products of a catalog on the WhatsApp Cloud API', () => {
       [{ product: { catalogId, retailerId: 'a'.repeat(101) } }, 'product.retailerId'],
       [{ product: { catalogId: '', retailerId: 'a' } }, 'product.catalogId'],
       [{ product: { retailerId: 'a' } }, 'product.catalogId'],
+      [{ product: { catalogId: ' ', retailerId: 'a' } }, 'product.catalogId'],
+      [{ product: { catalogId, retailerId: ' \u200b' } }, 'product.retailerId'],
+      [listOf([{ retailerId: '\t' }]), 'products.items.0.retailerId'],
+      [listOf(items(1), { products: { catalogId: '\u00a0', items: items(1) } }), 'products.catalogId'],
+      [{ message: 'All', catalog: { retailerId: ' ' } }, 'catalog.retailerId'],
       [{ product: { ...product, price: 1 } }, 'product.price'],
     ];
     for (const [fields, field] of cases) {
@@ -126,18 +135,21 @@ describe('products of a catalog on the WhatsApp Cloud API', () => {
       { catalogId: '7', retailerId: 'sencha-100' },
     ]) {
       const { status, body } = await offer({ product });
-      assert.deepEqual([status, body.code], [502, 'send_failed']);
+      assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_failed', 'product']);
       assert.match(body.detail, /Products not found in FB Catalog.*131009/);
     }
     const listOf = (...items: object[]) => offer({ message: 'New', header: 'Drinks', products: { catalogId, items } });
-    assert.match((await listOf({ retailerId: 'unknown' })).body.detail, /Products not found/);
+    const { body: none } = await listOf({ retailerId: 'unknown' });
+    assert.deepEqual([none.code, none.errors[0].field], ['validation_failed', 'products']);
+    assert.match(none.detail, /Products not found/);
+    assert.deepEqual(errors, []);
     assert.equal(graph.sent.length, 0);
     assert.equal((await listOf({ retailerId: 'sencha-100' }, { retailerId: 'unknown' })).status, 201);
     const late = await offer({ product: { catalogId, retailerId: 'sencha-100' } }, SILENT);
     assert.deepEqual([late.status, late.body.code], [422, 'template_required']);
     graph.catalog.hide();
     const hidden = await offer({ product: { catalogId, retailerId: 'sencha-100' } });
-    assert.deepEqual([hidden.body.code, graph.sent.length], ['send_failed', 1]);
+    assert.deepEqual([hidden.body.code, graph.sent.length], ['validation_failed', 1]);
   });
 
   it('enforces recipients, approval and schedules as for other messages', async () => {

@@ -15,6 +15,7 @@ import type { OutgoingMessage } from '../contract/outgoing.ts';
 import type { TypingState } from '../contract/presence.ts';
 import type { ProfileActions } from '../contract/profiles.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
+import { ofProducts } from './errors.ts';
 import { Graph, GraphError, type GraphSettings } from './graph.ts';
 import { CloudGroups } from './groups/groupActions.ts';
 import { GroupList } from './groups/groupList.ts';
@@ -104,7 +105,7 @@ export class CloudConnection implements Connection {
   async send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
     await this.#marketing.requireWanted(message);
     return this.#number.monitor.ask(
-      () => this.#sender.send(message).catch((error) => this.#warn(error)),
+      () => this.#sender.send(message).catch((error) => this.#warn(error, message)),
       FATAL_TO_SENDING,
     );
   }
@@ -210,11 +211,11 @@ export class CloudConnection implements Connection {
   }
 
   /** Reports an error that comes before a restriction of the number, and throws it. */
-  async #warn(error: unknown): Promise<never> {
+  async #warn(error: unknown, { content }: OutgoingMessage): Promise<never> {
     const { host } = this.#number;
     const warning = error instanceof GraphError ? warningOf(error.code) : undefined;
     if (warning !== undefined) await host.onEvent({ type: 'warned', warning, timestamp: host.clock.now() });
-    throw error;
+    throw ofProducts(error, content.interactive);
   }
 
   async #post(body: object): Promise<void> {

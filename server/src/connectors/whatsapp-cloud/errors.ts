@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, invalidField } from '../../errors.ts';
+import type { Interactive } from '../contract/content.ts';
 import { GraphError } from './graph.ts';
 
 /**
@@ -115,6 +116,20 @@ export function toAppError(error: GraphError): AppError {
     case 'refused':
       return new AppError('send_failed', message, { cause: error });
   }
+}
+
+const PARAMETER_VALUE = 131009;
+const productFields = ['product', 'products', 'catalog'] as const;
+
+/**
+ * Returns the caller's error if Meta refuses the products of a message, and other errors as they are. Clients report
+ * "Products not found in FB Catalog" with this code: docs/portfolio/TECHNICAL_DEEP_DIVE.md of
+ * amitkssolanki/whatsapp-integration.
+ */
+export function ofProducts(error: unknown, interactive: Interactive | undefined): unknown {
+  const field = productFields.find((name) => interactive?.[name] !== undefined);
+  if (field === undefined || !(error instanceof GraphError) || error.code !== PARAMETER_VALUE) return error;
+  return invalidField(field, describe(error));
 }
 
 /** Returns the code of a failure that Meta reports after it has accepted the message. */

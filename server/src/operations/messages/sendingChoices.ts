@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { templateHeaders } from '../../connectors/contract/content.ts';
 import { invalidField } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
-import { list, oneOf, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
+import { list, notBlank, oneOf, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
 import { HTTP_URL } from '../../invoke/input/patterns.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
@@ -75,8 +75,8 @@ const MAX_PRODUCTS = 30;
 const MAX_PRODUCT_SECTIONS = 10;
 
 const PRODUCT_ID = { ...ref('other'), minLength: 1, maxLength: 100 };
-const CatalogId = string("The network's id of the catalog.", PRODUCT_ID);
-const RetailerId = string("The seller's own id of the product.", PRODUCT_ID);
+const CatalogId = notBlank(string("The network's id of the catalog.", PRODUCT_ID));
+const RetailerId = notBlank(string("The seller's own id of the product.", PRODUCT_ID));
 
 const Choice = {
   id: string("Your id for this choice. The recipient's reply contains it as `payload`.", {
@@ -148,7 +148,7 @@ export const choiceFields = {
   catalog: optional(
     strictPart(
       'A button that opens the whole catalog of the number, on networks with the capability `catalog_messages`. Without `header`.',
-      { retailerId: string('Id of the product whose image heads the message.', PRODUCT_ID) },
+      { retailerId: notBlank(string('Id of the product whose image heads the message.', PRODUCT_ID)) },
     ),
   ),
 };
