@@ -47,9 +47,9 @@ describeOnEachDeployment('a bulk send', (_, database) => {
       { name: 'Ada', city: '{{name}}' },
       { name: 'Ben', city: 'Köln', unused: 'x' },
     ];
-    const { results } = await sent({ to, message: 'Hi {{name}} in {{ city }}, {not} {{}}', values });
+    const { results } = await sent({ to, message: 'Hi {{name}} in {{ city }}, {not}, {{{name}}}', values });
     const texts = (await contentsOf(results)).map(({ message }) => message);
-    assert.deepEqual(texts, ['Hi Ada in {{name}}, {not} {{}}', 'Hi Ben in Köln, {not} {{}}']);
+    assert.deepEqual(texts, ['Hi Ada in {{name}}, {not}, {Ada}', 'Hi Ben in Köln, {not}, {Ben}']);
     const link = { type: 'document', url: 'https://example.com/{{name}}' };
     assert.notEqual((await send({ to, media: link, values: [{}, {}] })).body.errors?.[0].field, 'values.0.name');
     const { results: plain } = await sent({ to: to.slice(0, 1), message: 'Hi {{name}}' });
@@ -101,6 +101,19 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     const [first, second] = (await contentsOf(results)).map(({ interactive }) => interactive.link.url);
     assert.equal(first, 'https://example.com/4711?q=4711');
     const { host, pathname } = new URL(second);
+    for (const [url, id] of [
+      ['https://example.com/a/{{id}}/b', '..'],
+      ['https://example.com/a/{{id}}', '.'],
+      ['https://example.com/.{{id}}?q=1', '.'],
+      ['https://example.com/a/{{id}}#b', '..'],
+      ['https://example.com/a/%2e{{id}}/b', '.'],
+      ['https://example.com/a\\{{id}}\\b', '..'],
+    ] as const) {
+      const { status, body } = await send({ to, ...linkTo(url), values: [{ id: '1' }, { id }] });
+      assert.deepEqual([status, body.errors[0].field], [400, 'values.1'], url);
+      assert.match(body.detail, /path segment/);
+    }
+    await sent({ to, ...linkTo('https://example.com/v1.{{id}}/b?q=../{{id}}'), values: [{ id: '..' }, { id: '.' }] });
     assert.deepEqual([host, pathname], ['example.com', '/..%2F%40evil.example%2F%3Fa%3D1%23%F0%9F%8D%B5']);
     for (const url of [
       'https://{{id}}/a',
@@ -129,6 +142,25 @@ describeOnEachDeployment('a bulk send', (_, database) => {
       const { status, body } = await send({ to, ...content, values });
       assert.deepEqual([status, body.errors[0].field], [400, field]);
     }
+    for (const message of ['{{}}', '{{ }}', '{{1', '1}}', '{{1}', '{{{{1}}}}', '{{{1}}{', '{{1}} {{-1}}']) {
+      const { status, body } = await send({ to, message, values });
+      const isRefused = message !== '{{{1}}{';
+      assert.deepEqual([status, body.errors?.[0].field], isRefused ? [400, 'message'] : [202, undefined], message);
+    }
+  });
+
+  it('finds values in every Unicode form of their names', async () => {
+    const to = [newNumber(), newNumber()];
+    const composed = 'größe';
+    const decomposed = composed.normalize('NFD');
+    const values = [{ [decomposed]: 'M' }, { [composed]: 'L' }];
+    const { results } = await sent({ to, message: `{{${composed}}}{{${decomposed}}}`, values });
+    assert.deepEqual(
+      (await contentsOf(results)).map(({ message }) => message),
+      ['MM', 'LL'],
+    );
+    const { body } = await send({ to, message: 'Hi', values: [{}, { [composed]: 'S', [decomposed]: 'M' }] });
+    assert.equal(body.errors[0].field, 'values.1');
   });
 
   it('sends each recipient their own product, and rejects values that repeat one', async () => {
@@ -149,8 +181,15 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     const items = [{ retailerId: '{{tea}}' }, { retailerId: 'mocha-250' }];
     const products = { message: 'Both', header: 'Drinks', products: { catalogId: '7', items } };
     const { status, body } = await send({ to, interactive: products, values });
-    assert.deepEqual([status, body.errors[0].field], [400, 'products.items']);
+    assert.deepEqual([status, body.errors[0].field], [400, 'values.1']);
     assert.match(body.detail, /mocha-250/);
+    const buttons = [
+      { id: '{{tea}}', title: 'Tea' },
+      { id: '{{name}}', title: 'Person' },
+    ];
+    const same = [values[0], { name: 'Ben', tea: 'Ben' }];
+    const equal = await send({ to, interactive: { message: 'Which?', buttons }, values: same });
+    assert.deepEqual([equal.status, equal.body.errors[0].field], [400, 'values.1']);
   });
 
   it('needs no values for recipients who get no message', async () => {

@@ -52,7 +52,8 @@ describe('the content of a bulk send', () => {
     const shown = await messageOf(results[1].messageId);
     assert.deepEqual([shown.type, shown.message], ['event', 'Lunch with Ben']);
     assert.deepEqual([shown.event.description, shown.event.location.name], ['For Ben', 'Home of Ben']);
-    assert.equal(await refused({ to, event: { ...event, endsAt: '2030-07-01T11:00:00Z' }, values }), 'endsAt');
+    assert.equal(await refused({ to, event: { ...event, endsAt: '2030-07-01T11:00:00Z' }, values }), 'event.endsAt');
+    assert.equal(await refused({ to, event: { ...event, location: { latitude: 1 } }, values }), 'event.location');
     assert.equal(await refused({ to, event: { ...event, startsAt: '{{name}}' }, values }), 'event.startsAt');
   });
 
@@ -138,7 +139,7 @@ describe('the content of a bulk send', () => {
     const { results } = await sent({ to, media, values });
     const shown = await messageOf(results[1].messageId);
     assert.deepEqual([shown.message, shown.viewOnce, shown.mentions], ['For Ben', true, ['491711111111']]);
-    assert.equal(await refused({ to, media: { ...media, type: 'document' }, values }), 'viewOnce');
+    assert.equal(await refused({ to, media: { ...media, type: 'document' }, values }), 'media.viewOnce');
   });
 
   it('waits for approval, with the pictures of its previews', async () => {

@@ -83,7 +83,7 @@ export const contentFields = {
   ...kinds,
   values: optional(
     Type.Array(Values, {
-      description: `Values for the placeholders of each recipient, in the order of \`to\`: \`{"name": "Ada"}\` replaces \`{{name}}\` in every text of the content, and encoded in the URL of a link button after the host. A name has up to 64 letters, digits, \`_\`, \`-\` and \`.\`; other text in double braces is an error. Up to ${MAX_VALUES} per recipient. Without \`values\`, braces are ordinary text.`,
+      description: `Values for the placeholders of each recipient, in the order of \`to\`: \`{"name": "Ada"}\` replaces \`{{name}}\` in every text of the content, and encoded in the URL of a link button after the host. A name has up to 64 letters, digits, \`_\`, \`-\` and \`.\`; other double braces are an error. Up to ${MAX_VALUES} per recipient. Without \`values\`, braces are ordinary text.`,
       minItems: 1,
       maxItems: 1000,
     }),
@@ -129,17 +129,53 @@ type ContentContext = Context<'media' | 'preparation' | 'targets' | 'linkPreview
 /** Makes the messages of a recipient: one, or one per file of an album. */
 type Make = (own: Kinds, albumId: string) => Promise<Content[]> | Content[];
 
+interface First {
+  readonly to: string;
+  readonly content: Kinds;
+}
+
 /**
  * Returns the function that makes a recipient's messages. Files and previews are fetched and converted once, for all of
  * them.
  * @param first the first recipient that gets a message, and its content
  * @throws {AppError} the errors of the files and of the options
  */
-export async function contentMaker(
-  ctx: ContentContext,
-  session: SessionRef,
-  first: { readonly to: string; readonly content: Kinds },
-): Promise<Make> {
+export async function contentMaker(ctx: ContentContext, session: SessionRef, first: First): Promise<Make> {
+  const kind = kindOf(first.content);
+  const inKind = (error: unknown) => {
+    throw inPart(kind, error);
+  };
+  const make = await makerOf(ctx, session, first).catch(inKind);
+  return async (own, albumId) => {
+    try {
+      return await make(own, albumId);
+    } catch (error) {
+      return inKind(error);
+    }
+  };
+}
+
+/** Returns an error with the fields as a bulk has them, such as `event.endsAt`. Those of a text are at the top. */
+function inPart(kind: Kind, error: unknown): unknown {
+  if (kind === 'message' || !(error instanceof AppError)) return error;
+  const [first] = error.fields;
+  if (first === undefined || first.field.startsWith(`${kind}.`)) return error;
+  const fields = error.fields.map((one) => ({ ...one, field: `${kind}.${one.field}` }));
+  const detail = error.message.startsWith(`${first.field} `) ? `${kind}.${error.message}` : error.message;
+  return new AppError(error.code, detail, { fields, cause: error });
+}
+
+/** Whether content is valid before its placeholders are replaced, so that only the values can be wrong. */
+export function isValidWithoutValues(content: Kinds): boolean {
+  try {
+    simpleContent(content);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function makerOf(ctx: ContentContext, session: SessionRef, first: First): Promise<Make> {
   const { message, media, album, template, interactive } = first.content;
   if (interactive !== undefined) await requireCatalog(ctx, session, interactive);
   if (message !== undefined) return textMaker(ctx, session, { ...first.content, message, to: first.to });

@@ -6,9 +6,9 @@ import { type Kind, type Kinds, kinds } from './bulkContent.ts';
 /* Placeholders in the content of a bulk send, such as `{{name}}`. */
 
 /** `{{first-name}}` and `{{1}}` are placeholders. */
-const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63})\s*\}\}/gu;
-/** Anything in double braces, to reject what only looks like a placeholder. */
-const BRACES = /\{\{([^{}]*)\}\}/g;
+const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63})\s*\}\}/gu;
+/** Double braces outside placeholders, which would reach the recipient. */
+const BRACES = /\{\{[^{}]*\}{0,2}|\}\}/;
 const MAX_REPORTED = 20;
 
 /**
@@ -30,7 +30,8 @@ export function contentsFor<K extends Kinds>(
     for (const name of placeholdersIn(text, path)) wanted.add(name);
     return text;
   });
-  const missing = missingValues(wanted, values, isNeeded);
+  const named = values.map(withNormalNames);
+  const missing = missingValues(wanted, named, isNeeded);
   const [first] = missing;
   if (first !== undefined)
     throw new AppError(
@@ -38,20 +39,36 @@ export function contentsFor<K extends Kinds>(
       `${first.field} ${first.message}${missing.length > 1 ? ', and more are missing' : ''}`,
       { fields: missing },
     );
-  return values.map((own, index) => {
+  return named.map((own, index) => {
     if (!isNeeded(index)) return undefined;
-    const rendered = replaceTexts(given, [], (text, path) => render(text, path, own));
     try {
+      const rendered = replaceTexts(given, [], (text, path) => render(text, path, own));
       validate(rendered);
+      return { ...input, ...rendered };
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      throw invalidField(`values.${index}`, `These values make the content invalid: ${error.message}`);
+      throw invalidValues(index, error);
     }
-    return { ...input, ...rendered };
   });
 }
 
 const validate = validator(strictObject(kinds));
+
+/** Returns the error for the values of the recipient at a position, which made the content invalid. */
+export function invalidValues(index: number, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'validation_failed') return error;
+  return invalidField(`values.${index}`, `These values make the content invalid: ${error.message}`);
+}
+
+/**
+ * Returns values by their names in NFC, because "ö" can be one character or two.
+ * @throws {AppError} `validation_failed` if two names are the same in NFC
+ */
+function withNormalNames(values: Readonly<Record<string, string>>, index: number): Record<string, string> {
+  const named = Object.fromEntries(Object.entries(values).map(([name, value]) => [name.normalize(), value]));
+  if (Object.keys(named).length < Object.keys(values).length)
+    throw invalidField(`values.${index}`, 'has a name twice, in two Unicode forms');
+  return named;
+}
 
 /** Returns the first missing values: a text can have thousands of placeholders, for each of 1,000 recipients. */
 function missingValues(
@@ -83,27 +100,44 @@ const ORIGIN = /^https?:\/\/[^\s/?#\\{}]+(?=[/?#])/i;
  */
 function placeholdersIn(text: string, path: readonly string[]): string[] {
   const field = path.join('.');
-  const found = [...text.matchAll(BRACES)].filter(([, inner = '']) => inner.trim() !== '');
-  if (found.length === 0) return [];
-  const wrong = found.find(([all]) => all.replace(PLACEHOLDER, '') !== '');
-  if (wrong !== undefined)
+  if (FIXED.includes(path.at(-1) ?? '') && field !== BUTTON_URL) {
+    if (text.includes('{{')) throw invalidField(field, 'cannot contain placeholders');
+    return [];
+  }
+  // A space in place of each placeholder keeps the braces around it apart.
+  const wrong = BRACES.exec(text.replace(PLACEHOLDER, ' '));
+  if (wrong !== null)
     throw invalidField(
       field,
       `"${wrong[0].slice(0, 100)}" is not a placeholder; use up to 64 letters, digits, "_", "-" and "."`,
     );
-  if (field === BUTTON_URL) {
-    if (!ORIGIN.test(text)) throw invalidField(field, 'can contain placeholders only after the host and a slash');
-  } else if (FIXED.includes(path.at(-1) ?? '')) throw invalidField(field, 'cannot contain placeholders');
-  return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+  const found = [...text.matchAll(PLACEHOLDER)];
+  if (found.length > 0 && field === BUTTON_URL && !ORIGIN.test(text))
+    throw invalidField(field, 'can contain placeholders only after the host and a slash');
+  return found.map(([, name = '']) => name.normalize());
 }
 
-/** Returns a text with its placeholders replaced. A placeholder in a value stays as it is. */
+/**
+ * Returns a text with its placeholders replaced. A placeholder in a value stays as it is.
+ * @throws {AppError} `validation_failed` if a value makes a URL leave its folder
+ */
 function render(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string {
   const isUrl = path.join('.') === BUTTON_URL;
-  return text.replace(PLACEHOLDER, (all, name: string) => {
-    const value = values[name] ?? all;
+  const rendered = text.replace(PLACEHOLDER, (all, name: string) => {
+    const value = values[name.normalize()] ?? all;
     return isUrl ? encodeURIComponent(value.toWellFormed()) : value;
   });
+  if (isUrl && rendered !== text && hasDotSegment(rendered))
+    throw invalidField(BUTTON_URL, 'must not have a path segment that is "." or ".."');
+  return rendered;
+}
+
+/** Browsers resolve these segments, even encoded ones: https://url.spec.whatwg.org/#double-dot-path-segment */
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+
+function hasDotSegment(url: string): boolean {
+  const [path = ''] = url.split(/[?#]/, 1);
+  return path.split(/[\\/]/).some((segment) => DOT_SEGMENT.test(segment));
 }
 
 type Replace = (text: string, path: readonly string[]) => string;

@@ -11,9 +11,9 @@ import { FILE_DEADLINE_MS, fileErrors } from '../messages/sending.ts';
 import { futureTime } from '../shared/futureTime.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { type NewBatch, storeBatch } from './batches.ts';
-import { contentFields, contentMaker, kindOf, mentionsEverybody, typesOf } from './bulkContent.ts';
+import { contentFields, contentMaker, isValidWithoutValues, kindOf, mentionsEverybody, typesOf } from './bulkContent.ts';
 import { BulkOutput, bulkOutput, messageIdsOf } from './bulkResults.ts';
-import { contentsFor } from './placeholders.ts';
+import { contentsFor, invalidValues } from './placeholders.ts';
 import { findRecipients, type Recipient } from './recipients.ts';
 
 const DEFAULT_INTERVAL_MS = 1000;
@@ -151,12 +151,19 @@ async function draftsOf(ctx: BulkContext, input: Input, order: Order): Promise<D
   for (const type of new Set(types))
     await ctx.sender.requireSendable(session, { messageId, to, type }, later, quotaOf(ctx));
   const make = await contentMaker(ctx, session, { to, content: contentFor(firstPlace) });
+  const makeContent = async (content: Input, albumId: string, place: number) => {
+    try {
+      return await make(content, albumId);
+    } catch (error) {
+      throw own !== undefined && isValidWithoutValues(input) ? invalidValues(place, error) : error;
+    }
+  };
   const drafts: Drafts = [];
   let dueAt = startsAt;
   for (const [place, recipient] of found.entries()) {
     if (recipient.to === undefined) continue;
     const ids = messageIdsOf(id, place, types.length);
-    const made = await make(contentFor(place), `msg_${id}_a${place}`);
+    const made = await makeContent(contentFor(place), `msg_${id}_a${place}`, place);
     for (const [index, content] of made.entries())
       drafts.push({
         ...content,
