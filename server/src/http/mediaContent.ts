@@ -2,6 +2,7 @@ import { create as dispositionOf } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { AppError } from '../errors.ts';
+import { isWellFormedLink } from '../media/links.ts';
 import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
 import { openMediaLink } from '../operations/files/links.ts';
@@ -39,8 +40,12 @@ export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readon
         // The output is that of `openMediaLink`.
         return sendContent(output as Static<typeof openMediaLink.output>, deps.media, request, reply);
       },
-      // Mail programs and chats add parameters of their own to links.
-      ({ params }, { token }) => ({ ...(params as object), token: typeof token === 'string' ? token : '' }),
+      // Mail programs and chats add their own parameters to links.
+      ({ params }, { token }) => {
+        // The route has this parameter.
+        const { mediaId } = params as { mediaId: string };
+        return isWellFormedLink(mediaId, token) ? { mediaId, token } : { mediaId: '', token: '' };
+      },
     ),
   });
 }

@@ -125,6 +125,11 @@ function textOf({ accountId, expires, keyId, isDownload, webhookId }: Claims): s
 /** A SHA-256 in base64url has 43 characters. */
 const TOKEN = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{0,64})\.(d?)(?:\.([\w-]{1,64}))?\.([\w-]{43})$/;
 
+/** Whether a link can have this file and token. Others get the same error as unknown links. */
+export function isWellFormedLink(mediaId: string, token: unknown): token is string {
+  return /^[\w-]{1,64}$/.test(mediaId) && typeof token === 'string' && TOKEN.test(token);
+}
+
 function readToken(mediaId: string, token: string): { claims: Claims; signature: Buffer } | undefined {
   const [, accountId = '', expires = '', keyId = '', download = '', webhookId = '', signature = ''] =
     TOKEN.exec(token) ?? [];

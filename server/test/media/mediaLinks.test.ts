@@ -99,6 +99,13 @@ describeOnEachDeployment('links to files', (_, database) => {
       path(mediaId, ''),
       at(`/api/v1/media/${mediaId}/file`),
       at(`/api/v1/media/${mediaId}/file?token=${token}&token=${token}`),
+      path(mediaId, `${token}${'A'.repeat(300)}`),
+      path(mediaId, `${token}%00`),
+      path(mediaId, '%zz'),
+      path(mediaId, '%ED%A0%80'),
+      path(`${mediaId}%00`, token),
+      path('m'.repeat(101), token),
+      path('m'.repeat(2000), 'nothing'),
     ];
     const texts = new Set<string>();
     for (const each of wrong) {
