@@ -86,4 +86,9 @@ describe('the times and addresses of the nodes for n8n', () => {
     assert.equal(apiUrl('https://example.com/switchboard'), 'https://example.com/switchboard/api/v1');
     assert.equal(path`/chats/${'a/b'}/read`, '/chats/a%2Fb/read');
   });
+
+  it('rejects an id that would lead to another route', () => {
+    for (const id of ['', '.', '..'])
+      assert.throws(() => path`/webhooks/endpoints/${id}`, new TypeError(`"${id}" is not an id`));
+  });
 });

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import socket
 import tempfile
 import threading
@@ -131,6 +132,21 @@ class TransportTest(unittest.TestCase):
 
 def problem(status: int, code: str) -> dict[str, Any]:
     return {"type": "about:blank", "title": "x", "status": status, "detail": "why", "code": code, "requestId": "req_x"}
+
+
+class PathTest(TransportTest):
+    def test_reject_an_id_that_would_lead_to_another_route(self) -> None:
+        server, client = self.failing(0, 0)
+        for value in ("", ".", ".."):
+            with self.assertRaisesRegex(ValueError, f'^"{re.escape(value)}" is not an id$'):
+                client.webhooks.endpoints.delete(value)
+            with self.assertRaises(ValueError):
+                client.media.download(value)
+            with self.assertRaises(ValueError):
+                client.sessions.get(value)
+        self.assertEqual(server.seen, [])
+        client.sessions.get("../auth/me")
+        self.assertEqual(server.seen[0].path, "/api/v1/sessions/..%2Fauth%2Fme")
 
 
 class RetryTest(TransportTest):

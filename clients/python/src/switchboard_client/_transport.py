@@ -276,7 +276,9 @@ def new_key() -> str:
 
 
 def quote(value: str) -> str:
-    """Encodes a value for a path."""
+    """Encodes an id for a path. Raises `ValueError` for one that would lead to another route."""
+    if value in ("", ".", ".."):
+        raise ValueError(f'"{value}" is not an id')
     return _quote(value, safe="")
 
 

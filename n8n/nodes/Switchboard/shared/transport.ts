@@ -46,8 +46,13 @@ const MAX_PAUSE_MS = 10_000;
 /** Nothing was done, and a repeated call can succeed. `quota_exceeded` is also a 429, but lasts until midnight. */
 const BUSY = [429, 503];
 
-/** Encodes the values in a path: path`/messages/${id}`. */
+/**
+ * Encodes the ids in a path: path`/messages/${id}`.
+ * @throws {TypeError} for an id that would lead to another route, because clients resolve these parts of a path
+ */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  const wrong = values.find((value) => ['', '.', '..'].includes(value));
+  if (wrong !== undefined) throw new TypeError(`"${wrong}" is not an id`);
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
