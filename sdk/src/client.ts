@@ -94,8 +94,8 @@ export interface StreamOptions {
 
 export type Client = Api & {
   readonly events: {
-    /** Streams events as they happen. Reconnects without losing any. */
-    stream(options?: StreamOptions): AsyncGenerator<StreamedEvent, void, undefined>;
+    /** Streams events as they happen. Reconnects without losing any. Either `signal` ends it. */
+    stream(options?: StreamOptions, call?: Pick<CallOptions, 'signal'>): AsyncGenerator<StreamedEvent, void, undefined>;
   };
   readonly media: {
     /** Downloads a file. Read its bytes from the response. */
@@ -131,7 +131,10 @@ export function createClient(options: ClientOptions): Client {
     }, root);
     parent[name] = methodOf(id, send);
   }
-  Object.assign(root['events'] as object, { stream: (stream: StreamOptions = {}) => streamEvents(send, stream) });
+  Object.assign(root['events'] as object, {
+    stream: (stream: StreamOptions = {}, { signal }: CallOptions = {}) =>
+      streamEvents(send, { ...stream, signal: eitherOf(stream.signal, signal) }),
+  });
   Object.assign(root['media'] as object, {
     content: async ({ mediaId }: { mediaId: string }, call: CallOptions = {}) =>
       send(
@@ -150,6 +153,10 @@ export function createClient(options: ClientOptions): Client {
 function pathPart(name: string, value: unknown): string {
   if (['', '.', '..'].includes(String(value))) throw new ArgumentError(`\`${name}\` is not an id: "${value}"`);
   return encodeURIComponent(String(value));
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
 /** @throws {ArgumentError} */

@@ -429,6 +429,23 @@ describe('retries', () => {
     close();
   });
 
+  it('end when either signal of the stream of events aborts', async () => {
+    const { seen, sb, close } = await failing(9, 500);
+    const kept = new AbortController();
+    for (const place of ['options', 'call'] as const) {
+      const gone = new AbortController();
+      const [options, call] = place === 'options' ? [gone, kept] : [kept, gone];
+      const before = seen.length;
+      const next = sb.events.stream({ signal: options.signal }, { signal: call.signal }).next();
+      while (seen.length === before) await Promise.race([next, new Promise(setImmediate)]);
+      gone.abort(new Error(place));
+      await assert.rejects(next, new Error(place));
+    }
+    const aborted = AbortSignal.abort(new Error('only the call'));
+    await assert.rejects(sb.events.stream({}, { signal: aborted }).next(), new Error('only the call'));
+    close();
+  });
+
   it('exclude messages that the network rejected', async () => {
     const { seen, sb, close } = await failing(5, 502, {}, problem(502, 'send_failed'));
     await assert.rejects(sb.messages.send({ to: '491707654321', message: 'x' }), ServerError);

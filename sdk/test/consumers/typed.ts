@@ -119,6 +119,7 @@ export async function main(): Promise<void> {
   const upload: Operations['media.upload']['output'] = await sb.media.upload(new Blob(['x']), { fileName: 'x.txt' });
   await sb.messages.sendMedia({ to: '491707654321', type: 'document', mediaId: upload.mediaId });
   for await (const event of sb.events.stream({ events: ['message.incoming', 'call.*'] })) await handle(event);
+  for await (const event of sb.events.stream({}, { signal: AbortSignal.timeout(1000) })) await handle(event);
   // @ts-expect-error `to` is missing
   await sb.messages.send({ message: 'Hello' });
   // @ts-expect-error no such event type
