@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '../sdk/src/client.ts';
 import type { EventData } from '../sdk/src/events.ts';
 import { webhookHandler } from '../sdk/src/express.ts';
+import { isRefusal } from './refusals.ts';
 
 /*
  * Answers each voice message with its text, by any speech API that is compatible with OpenAI's
@@ -12,8 +13,8 @@ import { webhookHandler } from '../sdk/src/express.ts';
  *   SWITCHBOARD_KEY=… WEBHOOK_SECRET=… SPEECH_URL=http://127.0.0.1:8000/v1 node examples/voiceToText.ts
  *
  * Set up a webhook for `message.incoming` with `"timeoutMs": 60000` and `"filters": {"messageTypes": ["voice"]}`. The key
- * needs `media:read` and `messages:send`. A delivery succeeds once the text was sent. Until then Switchboard repeats it,
- * so nothing is lost, and the idempotency key keeps the text from being sent twice.
+ * needs `media:read` and `messages:send`. A delivery succeeds once the text was sent, or was refused for good. Until then
+ * Switchboard repeats it, so nothing is lost, and the idempotency key keeps the text from being sent twice.
  */
 
 /** The limit of OpenAI. */
@@ -46,12 +47,39 @@ const server = createServer(handler).listen(Number(PORT), '127.0.0.1', () => {
   process.stdout.write(`Listening on port ${(server.address() as AddressInfo).port}\n`);
 });
 
-async function answer({ sessionId, chatId, from, messageId, media }: EventData['message.incoming']): Promise<void> {
-  if (media === undefined || media.size > MAX_BYTES) return;
+/** Texts that were not sent yet, by message: the API is paid once for each. */
+const unsent = new Map<string, string>();
+const MAX_UNSENT = 1000;
+
+async function answer(voice: EventData['message.incoming']): Promise<void> {
+  const { messageId } = voice;
+  try {
+    const text = unsent.get(messageId) ?? (await textOf(voice));
+    if (text === '') return; // nothing was said
+    if (unsent.size >= MAX_UNSENT) unsent.delete(unsent.keys().next().value ?? '');
+    unsent.set(messageId, text);
+    await reply(voice, text);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    process.stderr.write(`A voice message has no answer: ${error.code} ${error.message}\n`);
+  }
+  unsent.delete(messageId);
+}
+
+async function textOf({ media }: EventData['message.incoming']): Promise<string> {
+  if (media === undefined || media.size > MAX_BYTES) return '';
   const content = await (await sb.media.content({ mediaId: media.mediaId })).blob();
-  const text = await transcribe(content);
-  if (text === '') return; // nothing was said
-  const message = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  // Messages cannot have NUL or half of a character.
+  return shortened((await transcribe(content)).replaceAll('\0', '').toWellFormed().trim());
+}
+
+/** Cuts between characters: many emoji consist of several code units. */
+function shortened(text: string): string {
+  const end = new Intl.Segmenter().segment(text).containing(MAX_TEXT)?.index;
+  return end === undefined ? text : `${text.slice(0, end)}…`;
+}
+
+async function reply({ sessionId, chatId, from, messageId }: EventData['message.incoming'], message: string) {
   const idempotencyKey = `voice-${messageId}`;
   await sb.messages.send({ sessionId, to: chatId ?? from, replyTo: messageId, message }, { idempotencyKey });
 }
@@ -76,5 +104,5 @@ async function transcribe(content: Blob): Promise<string> {
   if (!answer.ok) throw new Error(`The speech API returned ${answer.status}`);
   const { text } = (await answer.json()) as { text?: unknown };
   if (typeof text !== 'string') throw new Error('The speech API returned no text');
-  return text.trim();
+  return text;
 }

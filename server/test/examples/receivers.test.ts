@@ -5,6 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isRefusal } from '../../../examples/refusals.ts';
+import { ConnectionError, errorOf } from '../../../sdk/src/errors.ts';
 import { portOf } from '../support/connections/listening.ts';
 import { eventually } from '../support/eventually.ts';
 import { samples } from '../support/media/media.ts';
@@ -21,6 +23,24 @@ interface Asked {
 
 /** Response of a service to one request. */
 type Respond = (asked: Asked, count: number) => { readonly status: number; readonly json?: object };
+
+it('isRefusal tells errors that stay from errors that can pass', async () => {
+  const errorWith = (status: number, code: string) =>
+    errorOf(Response.json({ status, code, detail: 'x', requestId: 'req_x' }, { status }));
+  const stays = ['validation_failed 400', 'fetch_failed 422', 'not_found 404', 'send_failed 502', 'network_denied 403'];
+  const passes = [
+    'session_not_connected 409',
+    'permission_denied 403',
+    'unauthorized 401',
+    'rate_limited 429',
+    'too_busy 503',
+  ];
+  for (const each of [...stays, ...passes]) {
+    const [code = '', status] = each.split(' ');
+    assert.equal(isRefusal(await errorWith(Number(status), code)), stays.includes(each), each);
+  }
+  assert.equal(isRefusal(new ConnectionError('gone')), false);
+});
 
 describe('the receivers in examples/', () => {
   let server: TestServer;
@@ -85,6 +105,17 @@ describe('the receivers in examples/', () => {
     return found.toReversed();
   }
 
+  /** Receives the sample of a voice message. */
+  async function speak(from: string) {
+    const upload = await fetch(`${server.url}/api/v1/media`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'audio/ogg' },
+      body: new Uint8Array(samples.voice),
+    });
+    const { mediaId } = JSON.parse(await upload.text());
+    await simulate(from, { type: 'voice', mediaId });
+  }
+
   it('voiceToText answers a voice message with its text, once, although the first try fails', async (t) => {
     const speech = await startService(t, (_, count) =>
       count === 1 ? { status: 503 } : { status: 200, json: { text: ' Call me back. ' } },
@@ -92,14 +123,8 @@ describe('the receivers in examples/', () => {
     const env = { SPEECH_URL: `${speech.url}/v1/`, SPEECH_KEY: 'speech key', SPEECH_LANGUAGE: 'en' };
     await start(t, 'voiceToText', env, { timeoutMs: 60_000, filters: { messageTypes: ['voice'] } });
     const from = newNumber();
-    const upload = await fetch(`${server.url}/api/v1/media`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'audio/ogg' },
-      body: new Uint8Array(samples.voice),
-    });
-    const { mediaId } = JSON.parse(await upload.text());
     await simulate(from, { message: 'Not a voice message' });
-    await simulate(from, { type: 'voice', mediaId });
+    await speak(from);
     const [reply] = await repliesTo(from, 1);
     const { data } = (await call('GET', `/messages?chatId=${from}&type=voice`)).body;
     assert.deepEqual([reply?.['message'], reply?.['replyTo']], ['Call me back.', data[0].messageId]);
@@ -109,6 +134,21 @@ describe('the receivers in examples/', () => {
     const form = await new Response(new Uint8Array(sent), { headers: { 'content-type': type } }).formData();
     assert.deepEqual([form.get('model'), form.get('language')], ['whisper-1', 'en']);
     assert.deepEqual(Buffer.from(await (form.get('file') as File).arrayBuffer()), samples.voice);
+  });
+
+  it('voiceToText cuts between characters, and removes what no message can have', async (t) => {
+    const family = '👨‍👩‍👧';
+    const texts = [`${'x'.repeat(3999)}😀 and more`, `${'x'.repeat(3995)}${family} and more`, '\0Good \0morning\ud83d'];
+    const speech = await startService(t, (_, count) => ({ status: 200, json: { text: texts[count - 1] } }));
+    await start(t, 'voiceToText', { SPEECH_URL: speech.url }, { filters: { messageTypes: ['voice'] } });
+    const received: unknown[] = [];
+    for (const _ of texts) {
+      const from = newNumber();
+      await speak(from);
+      received.push((await repliesTo(from, 1))[0]?.['message']);
+    }
+    assert.deepEqual(received, [`${'x'.repeat(3999)}…`, `${'x'.repeat(3995)}…`, 'Good morning\ufffd']);
+    assert.equal(speech.asked.length, texts.length);
   });
 
   it('typebot starts, continues and restarts a chat', async (t) => {
@@ -148,5 +188,32 @@ describe('the receivers in examples/', () => {
     );
     const question = { message: { type: 'text', text: 'Hello' }, textBubbleContentFormat: 'markdown' };
     assert.deepEqual(JSON.parse(String(typebot.asked[0]?.body)), question);
+  });
+
+  it('typebot goes on after a bubble that cannot be sent, and ignores messages without text', async (t) => {
+    const typebot = await startService(t, ({ body }) => {
+      const { text } = JSON.parse(String(body)).message;
+      if (text === 'unreadable') return { status: 400, json: { message: 'Invalid message' } };
+      const url = 'https://127.0.0.1/gone.png';
+      const messages = [
+        { type: 'text', content: { markdown: 'x'.repeat(65_537) } },
+        { type: 'image', content: { url } },
+        { type: 'text', content: { markdown: `You wrote ${text}` } },
+      ];
+      return { status: 200, json: { sessionId: 'chat', messages, input: { type: 'text input' } } };
+    });
+    const env = { TYPEBOT_URL: typebot.url, TYPEBOT_ID: 'my-bot' };
+    await start(t, 'typebot', env, { ordering: 'strict', timeoutMs: 60_000, filters: { chatTypes: ['direct'] } });
+    const from = newNumber();
+    await speak(from);
+    for (const message of ['one', 'unreadable', 'two']) await simulate(from, { message });
+    const sent = (await repliesTo(from, 4)).map(({ message }) => message);
+    const url = 'https://127.0.0.1/gone.png';
+    assert.deepEqual(sent, [url, 'You wrote one', url, 'You wrote two']);
+    const paths = ['typebots/my-bot/startChat', 'sessions/chat/continueChat', 'sessions/chat/continueChat'];
+    assert.deepEqual(
+      typebot.asked.map(({ path }) => path),
+      paths.map((path) => `/api/v1/${path}`),
+    );
   });
 });
