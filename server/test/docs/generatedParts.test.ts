@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { batchStatuses, PREPARING } from '../../src/events/batchEvents.ts';
+import { events } from '../../src/events/events.ts';
 import { toolDefinitions } from '../../src/http/mcp/tools.ts';
 import { withGeneratedPart } from '../../src/http/openapi/generatedPart.ts';
 import { operations } from '../../src/operations/index.ts';
@@ -22,5 +24,21 @@ describe('generated parts of the documentation', () => {
     const tools = toolDefinitions(operations).map(({ name }) => name);
     assert.equal(tools.length, 43);
     assert.deepEqual(listed.toSorted(), tools.toSorted());
+  });
+
+  it('list every value of an event field', () => {
+    for (const [kind, { data }] of Object.entries(events)) {
+      const section = new RegExp(`^### ${kind}\n(.*?)^```json`, 'ms').exec(read('docs/events.md'))?.[1] ?? '';
+      const fields: Readonly<Record<string, { readonly enum?: readonly string[] }>> = data.properties;
+      for (const [name, field] of Object.entries(fields)) {
+        const row = section.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? '';
+        for (const value of field.enum ?? []) assert.ok(row.includes(`\`${value}\``), `${kind} ${name} ${value}`);
+      }
+    }
+  });
+
+  it('leave no status of a batch out of the guide', () => {
+    const line = read('docs/sending.md').match(/^.*`batch\.updated`.*$/m)?.[0] ?? '';
+    for (const status of [PREPARING, ...batchStatuses]) assert.ok(line.includes(`\`${status}\``), status);
   });
 });

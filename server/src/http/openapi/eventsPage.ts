@@ -58,11 +58,14 @@ function fieldsOf(kind: EventKind): string {
 /** The parts of a schema that the table shows, which the type of any schema lacks. */
 interface Shown extends TSchemaOptions {
   readonly items?: Shown;
+  readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Shown>>;
 }
 
-function meaningOf({ description, items, properties = {} }: Shown): string {
-  if (description !== undefined) return description;
+function meaningOf({ description, items, enum: values = [], properties = {} }: Shown): string {
+  const isComplete = values.every((value) => description?.includes(`\`${value}\``));
+  const oneOf = isComplete ? '' : ` One of ${values.map((value) => `\`${value}\``).join(', ')}.`;
+  if (description !== undefined) return description + oneOf;
   if (items !== undefined) return `List. ${meaningOf(items)}`;
   const names = Object.keys(properties).map((name) => `\`${name}\``);
   return `Object with ${names.join(', ')}.`;
