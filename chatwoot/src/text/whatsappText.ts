@@ -22,8 +22,13 @@ const MAX_DEPTH = 6;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const LINK = /!?\[([^\]\n]{0,300})\]\(<?([^)\s>]{1,2000})>?(?: "[^"\n]{0,300}")?\)/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/y;
-const ADDRESS = /https?:\/\/[^\s<>)*~]{1,2000}/y;
+/** The editor escapes signs in addresses too. */
+const ADDRESS = /https?:\/\/(?:\\[\\`*_{}[\]()#+\-.!~>|]|[^\s<>)]){1,2000}/y;
 const CODE = /(`{1,2})([^`\n]{1,2000})\1(?!`)/y;
+const ESCAPE = /\\([\\`*_{}[\]()#+\-.!~>|])/g;
+
+/** Resolves escapes in a text that is otherwise literal. */
+export const unescaped = (text: string) => text.replace(ESCAPE, '$1');
 
 export function toWhatsappText(markdown: string): string {
   const output: string[] = [];
@@ -69,6 +74,13 @@ function blockOf(line: string): string {
 function withoutEnd(text: string, character: string): string {
   let end = text.length;
   while (text[end - 1] === character) end--;
+  return text.slice(0, end);
+}
+
+/** Removes marks from the end, except escaped ones. */
+function withoutMarks(text: string): string {
+  let end = text.length;
+  while ('*_~'.includes(text[end - 1] ?? ' ') && text[end - 2] !== '\\') end--;
   return text.slice(0, end);
 }
 
@@ -135,7 +147,7 @@ function verbatimAt(text: string, at: number): { readonly output: string; readon
   }
   if (first === 'h') {
     const address = matchAt(ADDRESS, text, at);
-    return address && { output: address[0], length: address[0].length };
+    return address && { output: unescaped(address[0]), length: address[0].length };
   }
   return undefined;
 }
@@ -158,6 +170,12 @@ function endOf(text: string, start: number, delimiter: string): number {
   for (let at = start + delimiter.length + 1; at < text.length; at++) {
     if (text[at] === '\\') {
       at++;
+      continue;
+    }
+    const address = text[at] === 'h' ? matchAt(ADDRESS, text, at) : undefined;
+    if (address !== undefined) {
+      // Signs inside an address end no mark; those behind it can.
+      at += withoutMarks(address[0]).length - 1;
       continue;
     }
     if (!text.startsWith(delimiter, at) || /\s/.test(text[at - 1] ?? ' ')) continue;
