@@ -159,7 +159,7 @@ describe('messages of agents on WhatsApp', () => {
     await chatwoot.write(id, '', { attachments: [chatwoot.attachment('grace.vcf', 'text/vcard', card)] });
     await chatwoot.write(id, 'https://www.google.com/maps?q=52.5,13.25');
     await chatwoot.write(id, '👍', { content_attributes: { in_reply_to: question.id } });
-    await chatwoot.write(id, '/template order_sent en_US\nAda\n42');
+    await chatwoot.write(id, '/template order\\_sent en_US\nAda \\*1\\*, a\\_b\n42');
     const [image, file, contact, location, template] = await sentMessages(sent, 5);
     assert.equal(image.type, 'image');
     assert.equal(image.message, 'The *file*');
@@ -172,7 +172,7 @@ describe('messages of agents on WhatsApp', () => {
       {
         type: 'body',
         parameters: [
-          { type: 'text', text: 'Ada' },
+          { type: 'text', text: 'Ada *1*, a_b' },
           { type: 'text', text: '42' },
         ],
       },

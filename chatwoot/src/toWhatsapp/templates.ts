@@ -1,5 +1,6 @@
 import type { ChatwootMessage } from '../chatwoot/payload.ts';
 import { isObject } from '../fields.ts';
+import { unescaped } from '../text/whatsappText.ts';
 
 export interface Template {
   readonly name: string;
@@ -25,7 +26,7 @@ export function templateOf({ template, content }: ChatwootMessage): Template | u
   const { name, language } = params;
   if (typeof name === 'string' && typeof language === 'string')
     return { name, language, components: componentsOf(params['processed_params']) };
-  const text = content.replace(/\\?\r?\n/g, '\n').trim();
+  const text = unescaped(content.replace(/\\?\r?\n/g, '\n')).trim();
   if (!/^\/template(?:\s|$)/.test(text)) return undefined;
   const [, ownName, ownLanguage, lines] = COMMAND.exec(text) ?? [];
   if (ownName === undefined || ownLanguage === undefined)
