@@ -225,6 +225,9 @@ class Reader {
     if (inboxes.length > 100) this.#problems.push('`inboxes` can have up to 100 entries');
     const ids = inboxes.map(({ sessionId }) => sessionId);
     if (new Set(ids).size < ids.length) this.#problems.push('`inboxes` lists a session twice');
+    const inboxIds = inboxes.map(({ inboxId }) => inboxId).filter((inboxId) => inboxId !== undefined);
+    if (new Set(inboxIds).size < inboxIds.length)
+      this.#problems.push('`inboxes` lists an `inboxId` twice; each session needs its own inbox');
     return inboxes;
   }
 
@@ -238,7 +241,10 @@ class Reader {
     if (!value.trimStart().startsWith('['))
       return value.split(',').map((sessionId) => ({ sessionId: sessionId.trim() }));
     try {
-      return JSON.parse(value);
+      const list: unknown = JSON.parse(value);
+      if (Array.isArray(list) && list.length > 0) return list;
+      this.#complain('inboxes', 'is required');
+      return [];
     } catch {
       this.#complain('inboxes', 'is not JSON');
       return [];

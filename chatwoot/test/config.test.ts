@@ -93,6 +93,25 @@ describe('settings', () => {
     assert.deepEqual(problemsOf({ ...needed, CHATWOOT_INBOXES: 'ses_1, ses_1' }), ['`inboxes` lists a session twice']);
   });
 
+  it('rejects an inbox that is listed twice', () => {
+    const inboxes = JSON.stringify([
+      { sessionId: 'ses_1', inboxId: 5 },
+      { sessionId: 'ses_2', inboxId: 5 },
+      { sessionId: 'ses_3' },
+      { sessionId: 'ses_4' },
+    ]);
+    assert.deepEqual(problemsOf({ ...needed, CHATWOOT_INBOXES: inboxes }), [
+      '`inboxes` lists an `inboxId` twice; each session needs its own inbox',
+    ]);
+  });
+
+  it('rejects an empty list of inboxes', () => {
+    const problem = '`inboxes` (CHATWOOT_INBOXES) is required';
+    assert.deepEqual(problemsOf({ ...needed, CHATWOOT_INBOXES: ' []' }), [problem]);
+    const { CHATWOOT_INBOXES: _, ...others } = needed;
+    assert.deepEqual(problemsOf(others, fileOf({ inboxes: [] })), [problem]);
+  });
+
   it('never prints secrets', () => {
     const file = fileOf('{"chatwootToken": "token_secret", oops}');
     const text = problemsOf({ ...needed, CHATWOOT_GROUPS: 'perhaps', CHATWOOT_TOKEN: '' }, file).join('\n');
