@@ -40,7 +40,8 @@ export async function requireRecipients(
     // The operation reports an unknown message.
     if (isMessage && message === undefined) continue;
     const recipient = message?.chat_id ?? digitsOf(one) ?? one;
-    await requirePerson(ctx, message?.session_id ?? input['sessionId'], recipient, typed[index]);
+    const place = Array.isArray(input[field]) ? `${field}.${index}` : field;
+    await requirePerson(ctx, message?.session_id ?? input['sessionId'], recipient, typed[index], place);
   }
 }
 
@@ -49,6 +50,7 @@ export async function requireRecipients(
  * @param recipient phone number digits, or the id of a group
  * @param given how the caller identifies the recipient. A key that is limited to a user id keeps it when the number of
  * the person becomes known.
+ * @param field place of the recipient in the input, if the error is about the whole request
  * @throws {AppError} `permission_denied` if the caller's key may not send to the recipient
  */
 export async function requirePerson(
@@ -56,6 +58,7 @@ export async function requirePerson(
   sessionId: unknown,
   recipient: string,
   given: unknown = recipient,
+  field?: string,
 ): Promise<void> {
   const patterns = scopeOf(ctx.caller)?.recipients;
   if (patterns === undefined || isRecipient(patterns, recipient)) return;
@@ -68,7 +71,14 @@ export async function requirePerson(
     const userIds = typeof only === 'string' ? [] : await people.userIdsOf(only.sessionId, recipient);
     if (isListedId(patterns, userIds)) return;
   }
-  throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
+  throw deniedRecipient(recipient, field);
+}
+
+/** The field separates one denied recipient from a key without the permission, which fails for every recipient. */
+function deniedRecipient(recipient: string, field?: string): AppError {
+  const message = `This API key cannot send to ${recipient}`;
+  const fields = field === undefined ? [] : [{ field, code: 'recipient_denied', message }];
+  return new AppError('permission_denied', message, { fields });
 }
 
 /** Whether one of the user ids is listed. A key can list placeholders instead of ids. */
@@ -81,8 +91,7 @@ export const isListedId = ({ exact }: RecipientPatterns, userIds: readonly strin
  */
 export function requireRecipient({ caller }: { readonly caller: Caller }, recipient: string): void {
   const patterns = scopeOf(caller)?.recipients;
-  if (patterns !== undefined && !isRecipient(patterns, recipient))
-    throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
+  if (patterns !== undefined && !isRecipient(patterns, recipient)) throw deniedRecipient(recipient);
 }
 
 /**

@@ -208,6 +208,22 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
     assert.deepEqual((await call('GET', '/messages')).body, before);
   });
 
+  it('names the field of a refused recipient, and none for a missing permission', async () => {
+    const { server, call, limited, side, sendTo } = await setUp(['the group']);
+    const message = `This API key cannot send to ${to}`;
+    assert.deepEqual((await sendTo(to)).body.errors, [{ field: 'to', code: 'recipient_denied', message }]);
+    const reaction = await limited('PUT', `/messages/${side.messageId}/reaction`, { emoji: '👍' });
+    assert.deepEqual(reaction.body.errors, [{ field: 'messageId', code: 'recipient_denied', message }]);
+    const added = await limited('POST', `/groups/${side.groupId}/participants`, {
+      action: 'add',
+      phoneNumbers: [to],
+    });
+    assert.deepEqual(added.body.errors, [{ field: 'phoneNumbers.0', code: 'recipient_denied', message }]);
+    const { body } = await call('POST', '/api-keys/create', { name: 'reader', permissions: ['messages:read'] });
+    const refused = await bearer(server.url, body.key)('POST', '/messages/send', { to, message: 'hello' });
+    assert.deepEqual([refused.body.code, refused.body.errors], ['permission_denied', undefined]);
+  });
+
   it('sends to them in any spelling', async () => {
     const { call, sendTo, side, limited, allowedRecipients } = await setUp([
       '+49 (170) 765-4321',
