@@ -10,8 +10,9 @@ const PASSING = new Set([
   'permission_denied',
 ]);
 
-/** Whether Switchboard can accept the same request later. */
-export function isPassing({ status, code }: ApiError): boolean {
+/** Whether Switchboard can accept the same request later. A key whose limits forbid one recipient still works. */
+export function isPassing({ status, code, fields }: ApiError): boolean {
+  if (fields.some((field) => field.code === 'recipient_denied')) return false;
   return status >= 500 ? code !== 'send_failed' : [401, 408, 429].includes(status) || PASSING.has(code);
 }
 

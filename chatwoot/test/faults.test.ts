@@ -93,6 +93,24 @@ describe('faults', () => {
     assert.equal(merges, 1);
   });
 
+  it('fails a message immediately when the key forbids its recipient', async (test) => {
+    const allowed = newNumber();
+    const { chatwoot, incoming, conversation, sent, settings } = await openScene(test, {
+      key: { allowedRecipients: [allowed] },
+    });
+    const forbidden = newNumber();
+    await incoming(forbidden, 'Hello');
+    await incoming(allowed, 'Hello');
+    const answer = await chatwoot.write(conversation(forbidden).id, 'To nobody');
+    const note = await chatwoot.until(() => [...chatwoot.messages.values()].find((m) => m.private), 'no note');
+    assert.equal(note.content, `⚠️ Not sent to WhatsApp: This API key cannot send to ${forbidden}`);
+    await chatwoot.until(() => answer.status === 'failed', 'not failed');
+    await chatwoot.write(conversation(allowed).id, 'To the allowed one');
+    assert.equal((await sentMessages(sent, 1))[0].message, 'To the allowed one');
+    const health = async () => (await fetch(`http://127.0.0.1:${settings.port}/health`)).json();
+    await eventually(health, ({ status }) => status === 'ok');
+  });
+
   it('never reacts to a message of another chat', async (test) => {
     const { chatwoot, incoming, conversation, call } = await openScene(test);
     const [one, other] = [newNumber(), newNumber()];

@@ -44,10 +44,15 @@ export interface Scene {
 
 export interface SceneOptions extends FakeOptions {
   readonly env?: Record<string, string>;
+  /** Limits of the API key. */
+  readonly key?: Readonly<Record<string, unknown>>;
 }
 
 /** Starts Switchboard with a sandbox session, the fake Chatwoot, and the bridge between them. */
-export async function openScene(test: TestContext, { env = {}, ...options }: SceneOptions = {}): Promise<Scene> {
+export async function openScene(
+  test: TestContext,
+  { env = {}, key: limits = {}, ...options }: SceneOptions = {},
+): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'chatwoot-test-'));
   const chatwoot = await new FakeChatwoot(options).start();
   const server = await startServer({ env: { WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1' } });
@@ -61,7 +66,7 @@ export async function openScene(test: TestContext, { env = {}, ...options }: Sce
   const { call, token } = await server.account();
   const sessionNumber = newNumber();
   const sessionId = await connectSession(call, sessionNumber);
-  const { body: key } = await call('POST', '/api-keys/create', { name: 'chatwoot' });
+  const { body: key } = await call('POST', '/api-keys/create', { name: 'chatwoot', ...limits });
   const port = await freePort();
   const settings = readSettings({
     SWITCHBOARD_URL: server.url,
