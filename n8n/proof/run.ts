@@ -19,8 +19,9 @@ import { type Others, startOthers } from './others.ts';
 
 const HERE = fileURLToPath(new URL('../', import.meta.url));
 const CACHE = process.env['N8N_CACHE'] ?? fileURLToPath(new URL('../../node_modules/.cache/n8n', import.meta.url));
-/** In the workflows to import, the number of the person who gets alerts. */
+/** In the workflows to import, the number of the person who gets alerts, and the session that sends them. */
 const ADMIN = '491701234567';
+const ALERTING_SESSION = 'ses_01JZ0000000000000000000000';
 const AGENT = 'switchboardAgent01';
 const CRM = 'switchboardCrm0001';
 const ALERT = 'switchboardAlert01';
@@ -88,7 +89,7 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     await command('tar', ['-xzf', join(source, filename), '--strip-components=1'], { cwd: place });
   }
 
-  /** Imports credentials and workflows. Only the address of the CRM is another one. */
+  /** Imports credentials and workflows. Only the address of the CRM and the session of alerts are others. */
   async function importInto(home: string): Promise<void> {
     const credentials = [
       {
@@ -105,7 +106,8 @@ describe(`the nodes in n8n ${N8N_VERSION}`, { timeout: 3_000_000 }, () => {
     mkdirSync(workflows);
     for (const file of readdirSync(join(HERE, 'workflows'))) {
       const text = readFileSync(join(HERE, 'workflows', file), 'utf8');
-      writeFileSync(join(workflows, file), text.replaceAll('https://crm.example.com', others.url));
+      const adapted = text.replaceAll('https://crm.example.com', others.url).replaceAll(ALERTING_SESSION, sessionId);
+      writeFileSync(join(workflows, file), adapted);
     }
     cpSync(join(HERE, 'proof/send-images-back.json'), join(workflows, 'send-images-back.json'));
     await n8n.cli('import:workflow', '--separate', `--input=${workflows}`);
