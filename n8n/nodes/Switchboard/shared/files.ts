@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type {
   BinaryHelperFunctions,
   IBinaryData,
@@ -19,12 +20,17 @@ const DOWNLOAD_TIMEOUT_MS = 300_000;
 export async function upload(item: ItemCall, property: string): Promise<IDataObject> {
   const { helpers } = item.execution;
   const binary = helpers.assertBinaryData(item.itemIndex, property);
-  const isStored = binary.id !== undefined;
-  const body = isStored
-    ? await helpers.getBinaryStream(String(binary.id))
-    : await helpers.getBinaryDataBuffer(item.itemIndex, property);
-  const size = isStored ? (await helpers.getBinaryMetadata(String(binary.id))).fileSize : undefined;
-  return item.call({
+  const { id } = binary;
+  const size = id === undefined ? undefined : (await helpers.getBinaryMetadata(id)).fileSize;
+  let stream: Readable | undefined;
+  const openBody = async () => {
+    if (id === undefined) return helpers.getBinaryDataBuffer(item.itemIndex, property);
+    // A failed attempt leaves a part unread.
+    stream?.destroy();
+    stream = await helpers.getBinaryStream(id);
+    return stream;
+  };
+  const uploading = item.call({
     method: 'POST',
     path: '/media',
     ...(binary.fileName !== undefined && { query: { fileName: binary.fileName } }),
@@ -32,9 +38,12 @@ export async function upload(item: ItemCall, property: string): Promise<IDataObj
       'Content-Type': binary.mimeType || 'application/octet-stream',
       ...(size !== undefined && { 'Content-Length': size }),
     },
-    body: body as Buffer,
+    openBody,
+    // The same content gets the same id.
+    isRepeatable: true,
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
+  return uploading.finally(() => stream?.destroy());
 }
 
 /** Downloads a file, named like it. @returns it as binary data of n8n */

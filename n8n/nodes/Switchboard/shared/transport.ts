@@ -23,8 +23,12 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: IDataObject;
   readonly body?: IHttpRequestOptions['body'];
+  /** Opens the body for each attempt, because a stream can only be sent once. */
+  readonly openBody?: () => Promise<IHttpRequestOptions['body']>;
   readonly headers?: IDataObject;
   readonly idempotencyKey?: string;
+  /** Whether a repeated call changes nothing more. Calls with an idempotency key are repeatable. */
+  readonly isRepeatable?: boolean;
   /** Index of the item that errors point to. */
   readonly itemIndex?: number;
   readonly timeoutMs?: number;
@@ -40,8 +44,8 @@ export interface ApiResponse<T = unknown> {
 /** Longer than any call except a long poll and an upload. */
 const TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 3;
-/** With an idempotency key. The pauses of 10 s outlast a restart of the server. */
-const MAX_KEYED_ATTEMPTS = 5;
+/** With an idempotency key, or if stated as repeatable. The pauses of 10 s outlast a restart of the server. */
+const MAX_SAFE_ATTEMPTS = 5;
 const MAX_PAUSE_MS = 10_000;
 /** Nothing was done, and a repeated call can succeed. `quota_exceeded` is also a 429, but lasts until midnight. */
 const BUSY = [429, 503];
@@ -66,11 +70,13 @@ export async function fetchApi<T>(caller: Caller, request: ApiRequest): Promise<
   const { method = 'GET', itemIndex } = request;
   const { baseUrl } = await caller.getCredentials<{ baseUrl: string }>(CREDENTIAL, itemIndex);
   // Without a key, a repeated POST could do something twice.
-  const isRepeatable = ['GET', 'PUT', 'DELETE'].includes(method) || request.idempotencyKey !== undefined;
-  const maxAttempts = request.idempotencyKey === undefined ? MAX_ATTEMPTS : MAX_KEYED_ATTEMPTS;
+  const isSafe = request.idempotencyKey !== undefined || request.isRepeatable === true;
+  const isRepeatable = ['GET', 'PUT', 'DELETE'].includes(method) || isSafe;
+  const maxAttempts = isSafe ? MAX_SAFE_ATTEMPTS : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt++) {
     const isLast = !isRepeatable || attempt === maxAttempts;
-    const response = await send<T>(caller, optionsOf(baseUrl, request)).catch((error: unknown) => {
+    const body = await (request.openBody === undefined ? request.body : request.openBody());
+    const response = await send<T>(caller, optionsOf(baseUrl, { ...request, body })).catch((error: unknown) => {
       if (isLast) throw unreachable(caller.getNode(), error, itemIndex);
       return undefined;
     });
