@@ -61,4 +61,30 @@ describe('uploads of the nodes for n8n', () => {
     await assert.rejects(uploadTo(statuses, itemOf('text/csv')), /busy/);
     assert.equal(statuses.length, 1);
   });
+
+  it('sends a general type for one that is not valid or would be encoded', async () => {
+    for (const [mimeType, sent = 'application/octet-stream'] of [
+      ['text/csv', 'text/csv'],
+      ['IMAGE/PNG', 'IMAGE/PNG'],
+      ['image/svg+xml', 'image/svg+xml'],
+      ['text/csv; charset="utf-8"', 'text/csv; charset="utf-8"'],
+      ['application/vnd.api+json', 'application/vnd.api+json'],
+      [''],
+      ['foo'],
+      ['/'],
+      ['text/'],
+      ['text/a b'],
+      ['multipart/form-data'],
+      ['multipart/form-data; boundary=x'],
+      ['Application/JSON'],
+      ['application/json;charset=utf-8'],
+      ['application/x-www-form-urlencoded'],
+      ['text/plain; x="a\nb"'],
+      ['text/plain\r\nX-Other: 1'],
+      ['text/plain; name=größe'],
+    ] as const) {
+      const [upload] = await uploadTo([], itemOf(mimeType));
+      assert.equal(upload?.type, sent, JSON.stringify(mimeType));
+    }
+  });
 });

@@ -35,7 +35,7 @@ export async function upload(item: ItemCall, property: string): Promise<IDataObj
     path: '/media',
     ...(binary.fileName !== undefined && { query: { fileName: binary.fileName } }),
     headers: {
-      'Content-Type': binary.mimeType || 'application/octet-stream',
+      'Content-Type': contentTypeOf(binary.mimeType),
       ...(size !== undefined && { 'Content-Length': size }),
     },
     openBody,
@@ -44,6 +44,18 @@ export async function upload(item: ItemCall, property: string): Promise<IDataObj
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
   return uploading.finally(() => stream?.destroy());
+}
+
+/** RFC 9110, section 8.3.1. Other characters would break the header. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t!-~]*)?$/;
+/** n8n's HTTP client encodes a body of these types, and the server reads a form as one. */
+const ENCODED_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/** Returns the type to send a file with. The server recognizes a file by its content, so a general type loses little. */
+function contentTypeOf(mimeType: string): string {
+  const type = mimeType.trim();
+  const [essence = ''] = type.toLowerCase().split(/[; \t]/);
+  return MEDIA_TYPE.test(type) && !ENCODED_TYPES.includes(essence) ? type : 'application/octet-stream';
 }
 
 /** Downloads a file, named like it. @returns it as binary data of n8n */
