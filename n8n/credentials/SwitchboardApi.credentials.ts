@@ -46,5 +46,16 @@ export class SwitchboardApi implements ICredentialType {
       baseURL: '={{$credentials.baseUrl.trim().replace(/(?:\\/api\\/v1)?\\/*$/, "")}}',
       url: '/api/v1/auth/me',
     },
+    // n8n reports the message if the body has this value: a page of another server has no account.
+    rules: [
+      {
+        type: 'responseSuccessBody',
+        properties: {
+          key: 'account.accountId',
+          value: undefined,
+          message: 'The address does not respond like Switchboard; check the base URL',
+        },
+      },
+    ],
   };
 }

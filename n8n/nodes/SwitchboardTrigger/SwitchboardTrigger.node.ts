@@ -12,7 +12,7 @@ import type {
 import { download } from '../Switchboard/shared/files.ts';
 import { entriesOf } from '../Switchboard/shared/itemCall.ts';
 import { type DeliveredEvent, receive } from '../Switchboard/shared/signature.ts';
-import { callApi, listAll } from '../Switchboard/shared/transport.ts';
+import { listAll, readPage } from '../Switchboard/shared/transport.ts';
 import { isRegistered, register, secretsOf, unregister } from './registration.ts';
 import { triggerOptions } from './triggerOptions.ts';
 
@@ -145,7 +145,7 @@ function includesEvent(pattern: string, event: string): boolean {
 }
 
 async function getEventTypes(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-  const { data } = await callApi<{ data: IDataObject[] }>(this, { path: '/events/types' });
+  const { data } = await readPage(this, { path: '/events/types' });
   const all = { name: 'All Events', value: '*', description: 'Also includes types of later versions' };
   return [
     all,

@@ -68,6 +68,7 @@ async function request(credential: Credential, options: IHttpRequestOptions): Pr
     method,
     headers,
     signal: AbortSignal.timeout(options.timeout ?? 60_000),
+    redirect: options.disableFollowRedirect === true ? 'manual' : 'follow',
     ...(body !== undefined && { body: (isRaw ? body : JSON.stringify(body)) as BodyInit, duplex: 'half' }),
   });
   return {

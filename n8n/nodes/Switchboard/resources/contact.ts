@@ -81,7 +81,7 @@ export const contactProperties: INodeProperties[] = [
 
 export const contactOperations: Readonly<Record<string, Operation>> = {
   check: async (item) => {
-    const { data } = await item.call<{ data: IDataObject[] }>({
+    const { data } = await item.page<IDataObject>({
       path: '/contacts/check',
       query: { ...item.session, phoneNumbers: item.list('phoneNumbers') },
     });

@@ -4,9 +4,10 @@ import {
   type IExecuteFunctions,
   type INodeExecutionData,
   type INodeParameterResourceLocator,
+  type NodeApiError,
   NodeOperationError,
 } from 'n8n-workflow';
-import { type ApiRequest, callApi, listAll } from './transport.ts';
+import { type ApiRequest, callApi, foreignResponse, listAll, type Page, readPage } from './transport.ts';
 import { booleanOf, numberOf, textOf } from './values.ts';
 
 /** One run of an operation for one item: its parameters, and calls of the API on its behalf. */
@@ -81,6 +82,10 @@ export class ItemCall {
     return callApi<T>(this.execution, { ...request, itemIndex: this.itemIndex });
   }
 
+  page<T>(request: ApiRequest): Promise<Page<T>> {
+    return readPage<T>(this.execution, { ...request, itemIndex: this.itemIndex });
+  }
+
   listAll(path: string, query: IDataObject): Promise<IDataObject[]> {
     const isUnlimited = this.boolean(this.param('returnAll', false), 'Return All') ?? false;
     const limit = isUnlimited ? MAX_ENTRIES : (this.number(this.param('limit', 50), 'Limit') ?? 50);
@@ -103,6 +108,10 @@ export class ItemCall {
     const parts = [execution.getInstanceId(), execution.getExecutionId(), execution.getNode().id, run, this.itemIndex];
     if (execution.isToolExecution?.() === true) parts.push(JSON.stringify(request));
     return `n8n-${createHash('sha256').update(parts.join('\n')).digest('hex')}`;
+  }
+
+  foreignResponse(): NodeApiError {
+    return foreignResponse(this.execution.getNode(), this.itemIndex);
   }
 
   error(message: string, description?: string): NodeOperationError {

@@ -1,5 +1,5 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
-import { callApi, type Page, path } from './transport.ts';
+import { path, readPage } from './transport.ts';
 
 /* The lists of resource locators. Each call returns one page, and n8n asks for the next with `paginationToken`. */
 
@@ -11,7 +11,7 @@ async function pageOf(
   query: IDataObject,
   toItem: (entry: IDataObject) => INodeListSearchItems,
 ): Promise<INodeListSearchResult> {
-  const { data, nextCursor } = await callApi<Page>(context, { path, query: { ...query, limit: LIMIT } });
+  const { data, nextCursor } = await readPage(context, { path, query: { ...query, limit: LIMIT } });
   return { results: data.map(toItem), ...(nextCursor !== null && { paginationToken: nextCursor }) };
 }
 

@@ -80,7 +80,10 @@ export async function fetchApi<T>(caller: Caller, request: ApiRequest): Promise<
       if (isLast) throw unreachable(caller.getNode(), error, itemIndex);
       return undefined;
     });
-    if (response !== undefined && response.statusCode < 400) return response;
+    if (response !== undefined && response.statusCode < 400) {
+      if (isForeign(response, request)) throw foreignResponse(caller.getNode(), itemIndex);
+      return response;
+    }
     if (response !== undefined) {
       const problem = await problemOf(response.body);
       if (isLast || !BUSY.includes(response.statusCode) || problem.code === 'quota_exceeded') {
@@ -180,24 +183,54 @@ function apiError(node: INode, status: number, problem: Problem, itemIndex: numb
   return error;
 }
 
+/** Whether a successful response came from another server. Switchboard redirects no call and returns objects. */
+function isForeign({ statusCode, body }: ApiResponse, { encoding }: ApiRequest): boolean {
+  if (statusCode >= 300) return true;
+  return encoding === undefined && (typeof body !== 'object' || body === null);
+}
+
+/** Returns the error for a response of another server. */
+export function foreignResponse(node: INode, itemIndex: number | undefined): NodeApiError {
+  const message = 'The address does not respond like Switchboard';
+  const error = new NodeApiError(node, { message } as JsonObject, {
+    message,
+    description: 'Check the base URL of the credential. A proxy or another web server may have responded.',
+    ...(itemIndex !== undefined && { itemIndex }),
+  });
+  error.context['code'] = 'invalid_response';
+  return error;
+}
+
 function unreachable(node: INode, error: unknown, itemIndex: number | undefined): NodeApiError {
   const wrapped = new NodeApiError(node, error as JsonObject, itemIndex === undefined ? {} : { itemIndex });
   wrapped.context['code'] = 'unreachable';
   return wrapped;
 }
 
-/** Returns the error code of the API, `unreachable` if no response came, or undefined for other errors. */
+/**
+ * Returns the error code of the API, `unreachable` if no response came, `invalid_response` if another server has
+ * responded, or undefined for other errors.
+ */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof NodeApiError ? error.context['code'] : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
-export interface Page {
-  readonly data: IDataObject[];
+export interface Page<T = IDataObject> {
+  readonly data: T[];
   readonly nextCursor: string | null;
 }
 
 const PAGE_SIZE = 200;
+/** Bounds lists whose pages are empty. Full pages reach the largest limit with 50. */
+const MAX_PAGES = 1000;
+
+/** Reads one page of a list. @throws {NodeApiError} if the response has no list */
+export async function readPage<T = IDataObject>(caller: Caller, request: ApiRequest): Promise<Page<T>> {
+  const page = await callApi<Page<T>>(caller, request);
+  if (!Array.isArray(page.data)) throw foreignResponse(caller.getNode(), request.itemIndex);
+  return page;
+}
 
 /** Reads a list, page by page, up to `limit` entries. */
 export async function listAll(
@@ -208,15 +241,18 @@ export async function listAll(
   itemIndex?: number,
 ): Promise<IDataObject[]> {
   const entries: IDataObject[] = [];
-  let cursor: string | null | undefined;
-  do {
-    const page: Page = await callApi<Page>(caller, {
+  const cursors = new Set<string>();
+  for (let cursor: string | undefined; ; ) {
+    const { data, nextCursor } = await readPage(caller, {
       path,
-      query: { ...query, limit: Math.min(limit - entries.length, PAGE_SIZE), ...(cursor && { cursor }) },
+      query: { ...query, limit: Math.min(limit - entries.length, PAGE_SIZE), ...(cursor !== undefined && { cursor }) },
       ...(itemIndex !== undefined && { itemIndex }),
     });
-    entries.push(...page.data);
-    cursor = page.nextCursor;
-  } while (cursor && entries.length < limit);
-  return entries;
+    entries.push(...data);
+    if (!nextCursor || entries.length >= limit) return entries;
+    // The list would have no end.
+    if (cursors.has(nextCursor) || cursors.size === MAX_PAGES) throw foreignResponse(caller.getNode(), itemIndex);
+    cursors.add(nextCursor);
+    cursor = nextCursor;
+  }
 }

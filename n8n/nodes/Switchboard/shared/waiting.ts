@@ -4,7 +4,7 @@ import { type ItemCall, type Output, present } from './itemCall.ts';
 import { listOwn, metadataOf, removeWebhook } from './ownWebhooks.ts';
 import { send, textFields } from './sending.ts';
 import { receive } from './signature.ts';
-import { type Caller, CREDENTIAL, callApi } from './transport.ts';
+import { type Caller, CREDENTIAL, readPage } from './transport.ts';
 
 /*
  * Send and wait for the answer: the next message in the chat. Either the execution keeps running and follows the event
@@ -147,9 +147,9 @@ async function secretOf(caller: Caller, executionId: string): Promise<string> {
 
 const answered = (answer: IDataObject): IDataObject => ({ answered: true, message: answer['message'], answer });
 
-interface LogPage {
-  readonly data: ReadonlyArray<{ readonly event: string; readonly data: IDataObject }>;
-  readonly nextCursor: string | null;
+interface LogEntry {
+  readonly event: string;
+  readonly data: IDataObject;
 }
 
 /**
@@ -175,7 +175,7 @@ class AnswerLog {
     const stored = item.execution.getContext('node');
     const name = `answersAfter ${key}`;
     if (!(name in stored)) {
-      const page = await callApi<LogPage>(item.execution, { path: '/events', query: { afterCursor: 'now', limit: 1 } });
+      const page = await readPage(item.execution, { path: '/events', query: { afterCursor: 'now', limit: 1 } });
       // Null if there has never been an event.
       stored[name] = page.nextCursor;
     }
@@ -190,7 +190,8 @@ class AnswerLog {
   /** Returns the first message in the chat after the question, which arrives within this time. */
   async find(question: IDataObject, waitSeconds: number): Promise<IDataObject | undefined> {
     for (let wait = waitSeconds; ; wait = 0) {
-      const page = await this.#item.call<LogPage>({
+      const before = this.#cursor;
+      const page = await this.#item.page<LogEntry>({
         path: '/events',
         query: {
           events: ['message.incoming', 'message.sent'],
@@ -203,8 +204,10 @@ class AnswerLog {
         if (event === 'message.sent') this.#isSent ||= data['messageId'] === question['messageId'];
         else if (this.#isSent && isAnswer(data, question)) return data;
       }
-      this.#cursor = page.nextCursor ?? this.#cursor;
+      this.#cursor = page.nextCursor ?? before;
       if (page.data.length === 0) return undefined;
+      // The same events would come again.
+      if (this.#cursor === before) throw this.#item.foreignResponse();
     }
   }
 }
