@@ -325,6 +325,24 @@ describe('the actions for n8n', () => {
     assert.notEqual((await tool('a')).messageId, (await tool('b')).messageId);
   });
 
+  it('rejects options that do not exist', async () => {
+    const message = { messageId: 'msg_none' };
+    for (const [resource, operation, parameters, label] of [
+      ['message', 'delete', { ...message, for: null }, 'Delete For'],
+      ['message', 'sendMedia', { ...toFriend(), source: 'disk' }, 'Source'],
+      [
+        'message',
+        'sendMedia',
+        { ...toFriend(), source: 'url', url: 'https://192.0.2.1/', mediaType: 'gif' },
+        'Send As',
+      ],
+      ['file', 'download', { ...message, findBy: 'name' }, 'Find By'],
+    ] as const) {
+      const expected = new RegExp(`^NodeOperationError: "${label}" must be one of: `);
+      await assert.rejects(run(resource, operation, parameters, fresh()), expected);
+    }
+  });
+
   it('shows errors with their reason, code and item, and continues if the node says so', async () => {
     const parameters = (index: number) => ({
       resource: 'message',

@@ -236,6 +236,31 @@ describe('the trigger for n8n', () => {
     assert.match(String(tooLarge?.json['fileError']), /larger than 1 MB/);
   });
 
+  it('keeps the limit of files that is no number, and downloads for a text', async () => {
+    const { simulate, friend, credential } = scene();
+    const small = await uploadedTo(credential, PNG);
+    const large = await uploadedTo(credential, Buffer.alloc(16 * 1024 * 1024 + 1, 'text '));
+    const { n8n } = await publish({ downloadFiles: 'true', options: { maxMegabytes: 'some' } });
+    await simulate({ action: 'incoming', from: friend, mediaId: large, type: 'document' });
+    await simulate({ action: 'incoming', from: friend, mediaId: small, type: 'image' });
+    const [first, second] = (await n8n.waitFor(2)).map(({ result }) => result.workflowData?.[0]?.[0]);
+    assert.match(String(first?.json['fileError']), /larger than 16 MB/);
+    assert.equal(second?.binary?.['data']?.mimeType, 'image/png');
+  });
+
+  it('rejects options that do not exist, and keeps its webhook', async () => {
+    for (const from of ['nobody', 'constructor'])
+      await assert.rejects(publish({ options: { from } }), /^NodeOperationError: "From" must be one of: /);
+    const strictOrder = { options: { strictOrder: 'maybe' } };
+    await assert.rejects(publish(strictOrder), /^NodeOperationError: "Strict Order" must be true or false/);
+    assert.deepEqual(await endpoints(), []);
+    const { n8n, staticData } = await publish();
+    const { credential } = scene();
+    const changed = { url: n8n.url + PRODUCTION, parameters: strictOrder, staticData };
+    await assert.rejects(callHook(trigger, credential, 'checkExists', changed), /"Strict Order" must be/);
+    assert.equal((await endpoints()).length, 1);
+  });
+
   it('offers the added fields and message types of the server', () => {
     const { options = [] } = trigger.description.properties.find(({ name }) => name === 'options') ?? {};
     const choicesOf = (wanted: string) => {

@@ -183,6 +183,25 @@ describe('sending and waiting for the answer in n8n', () => {
     assert.deepEqual(await endpoints(), []);
   });
 
+  it('asks nobody for an unknown unit or kind of wait', async () => {
+    const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+    for (const parameters of [
+      { waitUnit: 'weeks' },
+      { waitUnit: 'constructor' },
+      { waitUnit: null },
+      { waitMode: 'inPlace', waitUnit: 'weeks' },
+      { waitMode: 'forever' },
+    ]) {
+      const friend = newNumber();
+      await assert.rejects(
+        ask(friend, parameters, { ...fresh(), resumeUrl }),
+        /^NodeOperationError: "(?:Unit|Wait)" must be one of: /,
+      );
+      assert.deepEqual(await messagesTo(friend), []);
+    }
+    assert.deepEqual(await endpoints(), []);
+  });
+
   it('suspends for one item only', async () => {
     const items = [{ json: {} }, { json: {} }];
     await assert.rejects(
@@ -192,6 +211,8 @@ describe('sending and waiting for the answer in n8n', () => {
     assert.deepEqual(await endpoints(), []);
   });
 
+  const messagesTo = async (to: string) =>
+    (await scene().call('GET', `/messages?chatId=${to}&direction=outgoing`)).body.data ?? [];
   const isCreation = (request: IncomingMessage) =>
     request.method === 'POST' && request.url?.endsWith('/webhooks/endpoints') === true;
 

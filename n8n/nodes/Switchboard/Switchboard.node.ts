@@ -116,7 +116,7 @@ function isSuspending(item: ItemCall): boolean {
   const isAsking = item.param<string>('resource') === 'message' && item.param<string>('operation') === 'ask';
   // A tool of an agent has no execution that n8n could store.
   if (!isAsking || item.execution.isToolExecution?.() === true) return false;
-  return item.param<string>('waitMode', 'suspend') === 'suspend';
+  return item.choice('waitMode', 'Wait', ['suspend', 'inPlace']) === 'suspend';
 }
 
 async function suspend(item: ItemCall, count: number): Promise<Output | undefined> {

@@ -13,6 +13,7 @@ import { download } from '../Switchboard/shared/files.ts';
 import { entriesOf } from '../Switchboard/shared/itemCall.ts';
 import { type DeliveredEvent, receive } from '../Switchboard/shared/signature.ts';
 import { listAll, readPage } from '../Switchboard/shared/transport.ts';
+import { booleanOf, numberOf } from '../Switchboard/shared/values.ts';
 import { isRegistered, register, secretsOf, unregister } from './registration.ts';
 import { triggerOptions } from './triggerOptions.ts';
 
@@ -112,8 +113,11 @@ async function toItem(context: IWebhookFunctions, delivered: DeliveredEvent): Pr
   const { isTest, ...event } = delivered;
   const json = { ...event, ...(isTest && { isTest }) } as IDataObject;
   const media = delivered.data['media'] as { mediaId?: unknown; size?: unknown } | undefined;
-  if (context.getNodeParameter('downloadFiles', false) !== true || typeof media?.mediaId !== 'string') return { json };
-  const { maxMegabytes = DEFAULT_MAX_MB } = context.getNodeParameter('options', {}) as { maxMegabytes?: number };
+  if (booleanOf(context.getNodeParameter('downloadFiles', false)) !== true || typeof media?.mediaId !== 'string')
+    return { json };
+  const settings = context.getNodeParameter('options', {}) as IDataObject;
+  // The default for an invalid number too, because the event must arrive.
+  const maxMegabytes = numberOf(settings['maxMegabytes']) ?? DEFAULT_MAX_MB;
   if (Number(media.size) > maxMegabytes * 1024 * 1024) {
     return {
       json: {

@@ -5,11 +5,12 @@ import {
   type IWebhookFunctions,
   type JsonObject,
   NodeApiError,
+  NodeOperationError,
 } from 'n8n-workflow';
 import { entriesOf, present } from '../Switchboard/shared/itemCall.ts';
 import { listOwn, metadataOf, removeWebhook } from '../Switchboard/shared/ownWebhooks.ts';
 import { callApi, codeOf, path } from '../Switchboard/shared/transport.ts';
-import { booleanOf } from '../Switchboard/shared/values.ts';
+import { booleanOf, choiceOf } from '../Switchboard/shared/values.ts';
 
 /*
  * The webhook of a trigger. n8n has two addresses for it: the production one while the workflow is published, and the
@@ -31,12 +32,13 @@ export async function isRegistered(hook: IHookFunctions): Promise<boolean> {
   const registered = registeredAt(hook, addressOf(hook));
   if (registered === undefined) return false;
   const isStart = ['init', 'leadershipChange'].includes(hook.getActivationMode());
+  const endpoint = endpointOf(hook);
   try {
     await callApi(hook, {
       method: 'PATCH',
       path: path`/webhooks/endpoints/${registered.webhookId}`,
       // A restart of n8n does not resume what a person has paused.
-      body: { ...endpointOf(hook), secret: registered.secret, ...(!isStart && { enabled: true, paused: false }) },
+      body: { ...endpoint, secret: registered.secret, ...(!isStart && { enabled: true, paused: false }) },
     });
     return true;
   } catch (error) {
@@ -108,7 +110,7 @@ function endpointOf(hook: IHookFunctions): IDataObject {
     ignoredChats: entriesOf(settings['ignoredChats']),
     chatTypes: entriesOf(settings['chatTypes']),
     messageTypes: entriesOf(settings['messageTypes']),
-    fromMe: FROM[String(settings['from'] ?? 'all')],
+    fromMe: isFromMe(hook, settings['from'] ?? 'all'),
   });
   const isTest = addressOf(hook) === 'test';
   const more = { workflowId: String(id ?? ''), node: hook.getNode().name.slice(0, 200) };
@@ -117,7 +119,7 @@ function endpointOf(hook: IHookFunctions): IDataObject {
     events: entriesOf(hook.getNodeParameter('events', [])),
     sessionIds: sessionIds.length > 0 ? sessionIds : null,
     filters: Object.keys(filters).length > 0 ? filters : null,
-    ordering: booleanOf(settings['strictOrder']) === true ? 'strict' : 'best_effort',
+    ordering: isStrict(hook, settings['strictOrder']) ? 'strict' : 'best_effort',
     include: settings['include'] === undefined ? null : entriesOf(settings['include']),
     description: `n8n: ${name ?? 'workflow'}${isTest ? ' (test)' : ''}`.slice(0, 500),
     metadata: metadataOf(isTest ? 'test' : 'production', more),
@@ -125,4 +127,15 @@ function endpointOf(hook: IHookFunctions): IDataObject {
   };
 }
 
-const FROM: Readonly<Record<string, boolean | undefined>> = { me: true, others: false };
+/** @throws {NodeOperationError} for an unknown side, which would let all events in */
+function isFromMe(hook: IHookFunctions, from: unknown): boolean | undefined {
+  const choice = choiceOf(from, ['all', 'me', 'others']);
+  if (choice === null) throw new NodeOperationError(hook.getNode(), '"From" must be one of: all, me, others');
+  return choice === 'all' ? undefined : choice === 'me';
+}
+
+function isStrict(hook: IHookFunctions, strictOrder: unknown): boolean {
+  const boolean = booleanOf(strictOrder);
+  if (boolean === null) throw new NodeOperationError(hook.getNode(), '"Strict Order" must be true or false');
+  return boolean ?? false;
+}

@@ -88,7 +88,7 @@ export const fileProperties: INodeProperties[] = [
 ];
 
 async function mediaIdOf(item: ItemCall): Promise<string> {
-  if (item.param<string>('findBy', 'media') === 'media') return item.required('mediaId', 'Media ID');
+  if (item.choice('findBy', 'Find By', ['media', 'message']) === 'media') return item.required('mediaId', 'Media ID');
   const id = item.required('messageId', 'Message ID');
   let message: IDataObject = await item.call({ path: path`/messages/${id}` });
   if (message['remoteMedia'] !== undefined) {

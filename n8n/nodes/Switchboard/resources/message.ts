@@ -12,8 +12,8 @@ const sendMedia: Operation = async (item) => {
   const { caption, fileName, gif, viewOnce } = item.param<IDataObject>('options', {});
   // Before the upload: a mistake must not leave a file behind.
   const fields = envelope(item);
-  const { file, mimeType } = await sourceOf(item);
-  const chosen = item.param<string>('mediaType', 'auto');
+  const chosen = item.choice('mediaType', 'Send As', MEDIA_TYPES);
+  const { file, mimeType } = await sourceOf(item, chosen === 'auto');
   return send(item, 'send-media', {
     ...fields,
     ...file,
@@ -25,9 +25,10 @@ const sendMedia: Operation = async (item) => {
   });
 };
 
-async function sourceOf(item: ItemCall): Promise<{ file: IDataObject; mimeType?: string }> {
-  const source = item.param<string>('source', 'binary');
-  const isAutomatic = item.param<string>('mediaType', 'auto') === 'auto';
+const MEDIA_TYPES = ['auto', 'audio', 'document', 'image', 'sticker', 'video', 'voice'] as const;
+
+async function sourceOf(item: ItemCall, isAutomatic: boolean): Promise<{ file: IDataObject; mimeType?: string }> {
+  const source = item.choice('source', 'Source', ['binary', 'media', 'url']);
   if (source === 'url') {
     if (isAutomatic)
       throw item.error('Choose "Send As" for a URL', 'The type of the file is only known once it is downloaded.');
@@ -137,7 +138,7 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
     item.call({
       method: 'DELETE',
       path: path`/messages/${item.required('messageId', 'Message ID')}`,
-      query: { for: item.param<string>('for', 'everyone') },
+      query: { for: item.choice('for', 'Delete For', ['everyone', 'me']) },
     }),
   cancel: (item) =>
     item.call({ method: 'POST', path: path`/messages/${item.required('messageId', 'Message ID')}/cancel` }),

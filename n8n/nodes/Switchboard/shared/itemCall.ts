@@ -8,7 +8,7 @@ import {
   NodeOperationError,
 } from 'n8n-workflow';
 import { type ApiRequest, callApi, foreignResponse, listAll, type Page, readPage } from './transport.ts';
-import { booleanOf, numberOf, textOf } from './values.ts';
+import { booleanOf, choiceOf, numberOf, textOf } from './values.ts';
 
 /** One run of an operation for one item: its parameters, and calls of the API on its behalf. */
 export class ItemCall {
@@ -50,6 +50,16 @@ export class ItemCall {
     const number = numberOf(value);
     if (number === null) throw this.error(`"${label}" must be a number`);
     return number;
+  }
+
+  /**
+   * Returns the chosen option of a parameter. The first is the default of one that is not shown.
+   * @throws {NodeOperationError} for any other value, which an expression can return
+   */
+  choice<T extends string>(name: string, label: string, choices: readonly [T, ...T[]]): T {
+    const choice = choiceOf(this.param<unknown>(name, choices[0]), choices);
+    if (choice === null) throw this.error(`"${label}" must be one of: ${choices.join(', ')}`);
+    return choice;
   }
 
   /** Returns the value of a resource locator, or undefined if none is chosen. */

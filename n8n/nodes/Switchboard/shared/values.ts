@@ -27,6 +27,11 @@ export function numberOf(value: unknown): number | undefined | null {
   return Number.isFinite(number) ? number : null;
 }
 
+/** Returns a value that is one of the choices, or null for anything else. */
+export function choiceOf<T extends string>(value: unknown, choices: readonly T[]): T | null {
+  return choices.find((choice) => choice === value) ?? null;
+}
+
 /** In milliseconds, this is in 1973; in seconds, thousands of years ahead. */
 const LEAST_MS = 100_000_000_000;
 const MAX_MS = 8_640_000_000_000_000;

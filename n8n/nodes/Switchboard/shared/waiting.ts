@@ -16,7 +16,7 @@ import { type Caller, CREDENTIAL, readPage } from './transport.ts';
 const MAX_WAIT_MS = 365 * 86_400_000;
 /** Time that an answer's webhook outlives the wait, for clocks that differ. n8n runs no code of the node when the time ends. */
 const RESERVE_MS = 3_600_000;
-const UNITS_MS: Readonly<Record<string, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+const UNITS_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
 const MAX_IN_PLACE_MS = 10 * 60_000;
 const LONGEST_POLL_SECONDS = 25;
 const SUFFIX = 'answer';
@@ -53,7 +53,7 @@ function retriesWithin(waitMs: number): number[] {
 function limitMs(item: ItemCall): number {
   const limit = item.number(item.param('waitLimit', 1), 'Limit') ?? 0;
   if (limit <= 0) throw item.error('"Limit" must be a positive number');
-  const waitMs = limit * (UNITS_MS[item.param<string>('waitUnit', 'hours')] ?? 0);
+  const waitMs = limit * UNITS_MS[item.choice('waitUnit', 'Unit', ['hours', 'minutes', 'days'])];
   if (waitMs > MAX_WAIT_MS) throw item.error('"Limit" must be at most 365 days');
   return waitMs;
 }
