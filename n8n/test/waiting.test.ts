@@ -84,12 +84,12 @@ describe('sending and waiting for the answer in n8n', () => {
     }
   });
 
-  it('notices an answer that came before its webhook existed', async () => {
+  it('notices an answer that came before its webhook was enabled', async () => {
     const { credential, simulate } = scene();
     const friend = newNumber();
-    // Answers as soon as the node wants to create the webhook.
+    // Answers as soon as the node wants to enable the webhook.
     const proxy = startProxy(async (request) => {
-      if (!isCreation(request)) return undefined;
+      if (!isEnabling(request)) return undefined;
       await simulate({ action: 'incoming', from: friend, message: 'Quick' });
       return undefined;
     });
@@ -135,7 +135,7 @@ describe('sending and waiting for the answer in n8n', () => {
       let isFailing = true;
       const proxy = startProxy(async (request) => {
         const isFollowing = request.url?.includes('/events?') === true && !request.url.includes('afterCursor=now');
-        return isFailing && (isCreation(request) || isFollowing) ? 400 : undefined;
+        return isFailing && (isEnabling(request) || isFollowing) ? 400 : undefined;
       });
       try {
         await once(proxy, 'listening');
@@ -183,6 +183,68 @@ describe('sending and waiting for the answer in n8n', () => {
     assert.deepEqual(await endpoints(), []);
   });
 
+  it('asks nobody if the server refuses the webhook', async () => {
+    const { credential, call, sessionId } = scene();
+    const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+    const keyWith = async (limits: object): Promise<string> =>
+      (await call('POST', '/api-keys/create', { name: 'limited', ...limits })).body.key;
+    const limited = await keyWith({ sessionIds: [sessionId] });
+    const approved = await keyWith({ requiresApproval: true });
+    for (const [apiKey, url] of [
+      [limited, resumeUrl],
+      [approved, resumeUrl],
+      [credential.apiKey, 'http://169.254.169.254/webhook-waiting/4711'],
+    ] as const) {
+      const friend = newNumber();
+      const options = { ...fresh(), resumeUrl: url, onWait: () => assert.fail('the execution waits'), stored: {} };
+      const parameters = { resource: 'message', operation: 'ask', to: chosen(friend), message: 'Ready?' };
+      for (let tried = 0; tried < 2; tried++)
+        await assert.rejects(execute(switchboard, { ...credential, apiKey }, parameters, options), {
+          name: 'NodeApiError',
+        });
+      assert.deepEqual(await messagesTo(friend), []);
+    }
+    assert.deepEqual(await endpoints(), []);
+  });
+
+  it('removes the webhook of a question that is not sent', async () => {
+    const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
+    await assert.rejects(ask('not a number', {}, { ...fresh(), resumeUrl }), /^NodeApiError: to must be/);
+    assert.deepEqual(await endpoints(), []);
+  });
+
+  it('does not take a message from before the question for its answer', async () => {
+    const { credential, simulate } = scene();
+    const friend = newNumber();
+    const n8n = await startN8n(switchboard, credential);
+    const proxy = startProxy(async (request) => {
+      if (request.url?.endsWith('/messages/send') !== true) return undefined;
+      await simulate({ action: 'incoming', from: friend, message: 'Too early' });
+      return undefined;
+    });
+    try {
+      await once(proxy, 'listening');
+      const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const parameters = { resource: 'message', operation: 'ask', to: chosen(friend), message: 'Ready?' };
+      let waits = 0;
+      const resumeUrl = `${n8n.url}/webhook-waiting/4711?signature=token`;
+      await execute(switchboard, { ...credential, baseUrl }, parameters, {
+        ...fresh(),
+        resumeUrl,
+        onWait: () => waits++,
+      });
+      assert.equal(waits, 1);
+      await simulate({ action: 'incoming', from: friend, message: 'In time' });
+      const [delivered] = await n8n.waitFor(1);
+      assert.equal(delivered?.result.workflowData?.[0]?.[0]?.json['message'], 'In time');
+      assert.deepEqual(await endpoints(), []);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+      await n8n.close();
+    }
+  });
+
   it('asks nobody for an unknown unit or kind of wait', async () => {
     const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
     for (const parameters of [
@@ -211,10 +273,10 @@ describe('sending and waiting for the answer in n8n', () => {
     assert.deepEqual(await endpoints(), []);
   });
 
+  const isEnabling = (request: IncomingMessage) =>
+    request.method === 'PATCH' && request.url?.includes('/webhooks/endpoints/') === true;
   const messagesTo = async (to: string) =>
     (await scene().call('GET', `/messages?chatId=${to}&direction=outgoing`)).body.data ?? [];
-  const isCreation = (request: IncomingMessage) =>
-    request.method === 'POST' && request.url?.endsWith('/webhooks/endpoints') === true;
 
   /** Starts a proxy to the server. @param before runs before each request, and returns a status to respond with */
   function startProxy(before: (request: IncomingMessage) => Promise<number | undefined>) {
@@ -230,7 +292,7 @@ describe('sending and waiting for the answer in n8n', () => {
           'content-type': 'application/json',
           ...(typeof key === 'string' && { 'idempotency-key': key }),
         },
-        ...(request.method === 'POST' && { body: await text(request) }),
+        ...(['POST', 'PATCH'].includes(request.method ?? '') && { body: await text(request) }),
       });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     }).listen(0, '127.0.0.1');

@@ -1,10 +1,16 @@
 import { createHmac } from 'node:crypto';
-import type { IDataObject, IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+  IDataObject,
+  IExecuteFunctions,
+  IWebhookDescription,
+  IWebhookFunctions,
+  IWebhookResponseData,
+} from 'n8n-workflow';
 import { type ItemCall, type Output, present } from './itemCall.ts';
 import { listOwn, metadataOf, removeWebhook } from './ownWebhooks.ts';
 import { send, textFields } from './sending.ts';
 import { receive } from './signature.ts';
-import { type Caller, CREDENTIAL, readPage } from './transport.ts';
+import { type Caller, CREDENTIAL, path, readPage } from './transport.ts';
 
 /*
  * Send and wait for the answer: the next message in the chat. Either the execution keeps running and follows the event
@@ -72,48 +78,87 @@ export async function askInPlace(item: ItemCall): Promise<Output> {
 }
 
 /**
- * Sends the message and stores the execution until the answer arrives.
+ * Sends the message and stores the execution until the answer arrives. The webhook is created before the message is
+ * sent, so that nobody is asked if the server refuses the webhook.
  * @returns the answer if it is there already; otherwise undefined, and the execution waits
  */
 export async function askAndSuspend(item: ItemCall): Promise<Output | undefined> {
-  const { execution } = item;
   const until = Date.now() + limitMs(item);
+  const fields = textFields(item);
+  const log = await openLog(item, fields);
+  const webhookId = await createDisabled(item, until);
+  try {
+    const question = await send(item, 'send', fields);
+    await enable(item, webhookId, question);
+    const answer = await log.find(question, 0);
+    if (answer === undefined) await item.execution.putExecutionToWait(new Date(until));
+    else await removeUnneeded(item.execution, webhookId);
+    log.end();
+    return answer && answered(answer);
+  } catch (error) {
+    await removeUnneeded(item.execution, webhookId);
+    throw error;
+  }
+}
+
+/** Creates the webhook of the answer. It gets no event before the question is sent, since that is not the answer. */
+async function createDisabled(item: ItemCall, until: number): Promise<string> {
+  const { execution } = item;
   const resumeUrl = new URL(String(execution.evaluateExpression('{{ $execution.resumeUrl }}', item.itemIndex)));
   resumeUrl.pathname += `/${SUFFIX}`;
-  const { question, log } = await ask(item);
   const executionId = execution.getExecutionId();
-  const endpoint = {
-    webhookUrl: resumeUrl.href,
-    events: ['message.incoming'],
-    secret: await secretOf(execution, executionId),
-    sessionIds: [question['sessionId']],
-    filters: { chats: [question['chatId']], fromMe: false },
-    retrySeconds: retriesWithin(until - Date.now()),
-    description: `n8n: answer for execution ${executionId}`,
-    metadata: metadataOf('answer', { executionId, workflowId: String(execution.getWorkflow().id) }),
-    expiresAt: new Date(until + RESERVE_MS).toISOString(),
-  };
   const { webhookId } = await item.call({
     method: 'POST',
     path: '/webhooks/endpoints',
-    body: endpoint,
+    body: {
+      webhookUrl: resumeUrl.href,
+      events: ['message.incoming'],
+      enabled: false,
+      secret: await secretOf(execution, executionId),
+      retrySeconds: retriesWithin(until - Date.now()),
+      description: `n8n: answer for execution ${executionId}`,
+      metadata: metadataOf('answer', { executionId, workflowId: String(execution.getWorkflow().id) }),
+      expiresAt: new Date(until + RESERVE_MS).toISOString(),
+    },
+    // Each try has another time, and with it another webhook.
     idempotencyKey: `${item.idempotencyKey('answer')}-${until}`,
   });
-  const answer = await log.find(question, 0);
-  log.end();
-  if (answer !== undefined) {
-    await removeWebhook(execution, String(webhookId));
-    return answered(answer);
+  return String(webhookId);
+}
+
+/** Lets the webhook receive the messages of the chat. The log has those that arrived since the question. */
+async function enable(item: ItemCall, webhookId: string, question: IDataObject): Promise<void> {
+  await item.call({
+    method: 'PATCH',
+    path: path`/webhooks/endpoints/${webhookId}`,
+    body: {
+      enabled: true,
+      sessionIds: [question['sessionId']],
+      filters: { chats: [question['chatId']], fromMe: false },
+    },
+    isRepeatable: true,
+  });
+}
+
+/** Removes the webhook after a failed try, or for an answer that is there already. */
+async function removeUnneeded(execution: IExecuteFunctions, webhookId: string): Promise<void> {
+  try {
+    await removeWebhook(execution, webhookId);
+  } catch (error) {
+    // The error of the try or the answer counts more. The webhook expires.
+    execution.logger.warn('failed to remove the webhook of a question', { webhookId, error });
   }
-  await execution.putExecutionToWait(new Date(until));
-  return undefined;
 }
 
 /** Sends the question. @returns it, and the log from before it was sent */
 async function ask(item: ItemCall): Promise<{ question: IDataObject; log: AnswerLog }> {
   const fields = textFields(item);
-  const log = await AnswerLog.open(item, item.idempotencyKey(present(fields)));
+  const log = await openLog(item, fields);
   return { question: await send(item, 'send', fields), log };
+}
+
+function openLog(item: ItemCall, fields: IDataObject): Promise<AnswerLog> {
+  return AnswerLog.open(item, item.idempotencyKey(present(fields)));
 }
 
 /** Continues a stored execution with the answer. */
