@@ -245,6 +245,42 @@ describe('sending and waiting for the answer in n8n', () => {
     }
   });
 
+  it('keeps the execution running while the server restarts', async () => {
+    const { credential, simulate } = scene();
+    const friend = newNumber();
+    // More than the attempts of one call.
+    const failures = [503, 503, 503, 502];
+    let isOver = false;
+    const proxy = startProxy(async (request) => {
+      if (request.url?.includes('/events?') !== true || request.url.includes('afterCursor=now')) return undefined;
+      const status = isOver ? 503 : failures.shift();
+      if (failures.length === 0 && !isOver) await simulate({ action: 'incoming', from: friend, message: 'Yes' });
+      return status;
+    });
+    try {
+      await once(proxy, 'listening');
+      const baseUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const waiting = (waitLimit: number) => ({
+        resource: 'message',
+        operation: 'ask',
+        to: chosen(friend),
+        message: 'Ready?',
+        waitMode: 'inPlace',
+        waitLimit,
+        waitUnit: 'minutes',
+      });
+      const [item] = await execute(switchboard, { ...credential, baseUrl }, waiting(1), fresh());
+      assert.equal(item?.json['message'], 'Yes');
+      isOver = true;
+      await assert.rejects(execute(switchboard, { ...credential, baseUrl }, waiting(1 / 60), fresh()), {
+        httpCode: '503',
+      });
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
   it('asks nobody for an unknown unit or kind of wait', async () => {
     const resumeUrl = 'http://127.0.0.1:1/webhook-waiting/4711?signature=token';
     for (const parameters of [
@@ -283,7 +319,7 @@ describe('sending and waiting for the answer in n8n', () => {
     const { baseUrl, apiKey } = scene().credential;
     return createServer(async (request, response) => {
       const status = await before(request);
-      if (status !== undefined) return void response.writeHead(status).end('{}');
+      if (status !== undefined) return void response.writeHead(status, { 'retry-after': '0' }).end('{}');
       const key = request.headers['idempotency-key'];
       const answer = await fetch(new URL(request.url ?? '', baseUrl), {
         method: request.method ?? 'GET',

@@ -216,6 +216,13 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** Whether a later call can succeed: no response came, or the server or the proxy before it is busy or restarts. */
+export function isTemporary(error: unknown): boolean {
+  if (codeOf(error) === 'unreachable') return true;
+  const status = error instanceof NodeApiError ? Number(error.httpCode) : Number.NaN;
+  return [...BUSY, 502, 504].includes(status) && codeOf(error) !== 'quota_exceeded';
+}
+
 export interface Page<T = IDataObject> {
   readonly data: T[];
   readonly nextCursor: string | null;

@@ -1,16 +1,17 @@
 import { createHmac } from 'node:crypto';
-import type {
-  IDataObject,
-  IExecuteFunctions,
-  IWebhookDescription,
-  IWebhookFunctions,
-  IWebhookResponseData,
+import {
+  type IDataObject,
+  type IExecuteFunctions,
+  type IWebhookDescription,
+  type IWebhookFunctions,
+  type IWebhookResponseData,
+  sleep,
 } from 'n8n-workflow';
 import { type ItemCall, type Output, present } from './itemCall.ts';
 import { listOwn, metadataOf, removeWebhook } from './ownWebhooks.ts';
 import { send, textFields } from './sending.ts';
 import { receive } from './signature.ts';
-import { type Caller, CREDENTIAL, path, readPage } from './transport.ts';
+import { type Caller, CREDENTIAL, isTemporary, path, readPage } from './transport.ts';
 
 /*
  * Send and wait for the answer: the next message in the chat. Either the execution keeps running and follows the event
@@ -25,6 +26,8 @@ const RESERVE_MS = 3_600_000;
 const UNITS_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
 const MAX_IN_PLACE_MS = 10 * 60_000;
 const LONGEST_POLL_SECONDS = 25;
+/** Longest pause between two calls while the server cannot be reached. */
+const MAX_OUTAGE_PAUSE_MS = 15_000;
 const SUFFIX = 'answer';
 /**
  * n8n responds with 409 until it has stored the waiting execution, which can take a moment, and cannot be reached while
@@ -70,10 +73,24 @@ export async function askInPlace(item: ItemCall): Promise<Output> {
   const { question, log } = await ask(item);
   for (;;) {
     const secondsLeft = Math.ceil((deadline - Date.now()) / 1000);
-    const answer = await log.find(question, Math.max(0, Math.min(secondsLeft, LONGEST_POLL_SECONDS)));
+    const seconds = Math.max(0, Math.min(secondsLeft, LONGEST_POLL_SECONDS));
+    const answer = await outlastingOutages(deadline, () => log.find(question, seconds));
     if (answer === undefined && secondsLeft > 0) continue;
     log.end();
     return answer === undefined ? { answered: false, question } : answered(answer);
+  }
+}
+
+/** Repeats a call until the deadline while the server restarts or cannot be reached, after growing pauses. */
+async function outlastingOutages<T>(deadline: number, call: () => Promise<T>): Promise<T> {
+  for (let pauseMs = 1000; ; pauseMs = Math.min(2 * pauseMs, MAX_OUTAGE_PAUSE_MS)) {
+    try {
+      return await call();
+    } catch (error) {
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0 || !isTemporary(error)) throw error;
+      await sleep(Math.min(pauseMs, leftMs));
+    }
   }
 }
 
