@@ -236,7 +236,7 @@ describe('the trigger for n8n', () => {
     assert.match(String(tooLarge?.json['fileError']), /larger than 1 MB/);
   });
 
-  it('keeps the limit of files that is no number, and downloads for a text', async () => {
+  it('uses the default file limit for an invalid number, and accepts a boolean as text', async () => {
     const { simulate, friend, credential } = scene();
     const small = await uploadedTo(credential, PNG);
     const large = await uploadedTo(credential, Buffer.alloc(16 * 1024 * 1024 + 1, 'text '));

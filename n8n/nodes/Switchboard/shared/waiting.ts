@@ -143,7 +143,7 @@ async function createDisabled(item: ItemCall, until: number): Promise<string> {
   return String(webhookId);
 }
 
-/** Lets the webhook receive the messages of the chat. The log has those that arrived since the question. */
+/** Lets the webhook receive the chat's messages. The log has the ones since the question. */
 async function enable(item: ItemCall, webhookId: string, question: IDataObject): Promise<void> {
   await item.call({
     method: 'PATCH',
