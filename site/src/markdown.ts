@@ -16,6 +16,8 @@ export interface Section {
   readonly id: string;
   readonly heading: string;
   readonly level: number;
+  /** Words for the search, from a comment such as `<!-- keywords: k8s, helm -->` below the heading, or empty. */
+  keywords: string;
   text: string;
 }
 
@@ -26,8 +28,6 @@ export interface Page {
   /** The first paragraph. */
   readonly description: string;
   readonly html: string;
-  /** Words for the search, from a comment such as `<!-- keywords: k8s, helm -->`, or empty. */
-  readonly keywords: string;
   /** The first one has the text before the first heading below the title. */
   readonly sections: readonly Section[];
 }
@@ -55,7 +55,6 @@ export function renderPage(path: string, text: string): Page {
     title: sections[0]?.heading ?? path,
     description,
     html: markdown.renderer.render(tokens, markdown.options, {}),
-    keywords: /^<!-- keywords: (.*) -->$/m.exec(text)?.[1] ?? '',
     sections,
   };
 }
@@ -135,16 +134,25 @@ function markAlerts(tokens: readonly Token[]): void {
   }
 }
 
+const KEYWORDS = /^<!-- keywords: (.*) -->$/m;
+
 function sectionsOf(tokens: readonly Token[]): readonly Section[] {
   const sections: Section[] = [];
   for (const [index, token] of tokens.entries()) {
     const level = Number(token.tag.slice(1));
     if (token.type === 'heading_open' && level <= 3)
-      sections.push({ id: attributeOf(token, 'id'), heading: plainText(tokens[index + 1]), level, text: '' });
+      sections.push({
+        id: attributeOf(token, 'id'),
+        heading: plainText(tokens[index + 1]),
+        level,
+        keywords: '',
+        text: '',
+      });
     const section = sections.at(-1);
     const isHeading = tokens[index - 1]?.type === 'heading_open';
     if (section === undefined || isHeading) continue;
     if (token.type === 'inline') section.text += `${plainText(token)} `;
+    if (token.type === 'html_block') section.keywords ||= KEYWORDS.exec(token.content)?.[1] ?? '';
     if (token.type === 'fence') section.text += `${token.content} `;
   }
   return sections;

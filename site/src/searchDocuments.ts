@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { errors } from '../../server/src/errors.ts';
 import type { Page } from './markdown.ts';
 import type { OperationLine } from './openApi.ts';
@@ -16,13 +17,13 @@ const weightOf = (path: string) => (BACKGROUND.test(path) ? 0.1 : ABOUT_THE_CODE
  */
 export function searchDocuments(pages: readonly Page[], operations: readonly OperationLine[]): SearchDocument[] {
   return [
-    ...pages.flatMap(({ path, title, keywords, sections }) =>
-      sections.map(({ id, heading, text, level }) => ({
+    ...pages.flatMap(({ path, title, sections }) =>
+      sections.map(({ id, heading, keywords, text, level }) => ({
         id: level === 1 ? addressOf(path) : `${addressOf(path)}#${id}`,
         page: title,
         heading,
         text: text.replaceAll(/\s+/g, ' ').trim(),
-        ...(level === 1 && { keywords }),
+        ...(keywords !== '' && { keywords }),
         weight: weightOf(path),
       })),
     ),
@@ -32,6 +33,12 @@ export function searchDocuments(pages: readonly Page[], operations: readonly Ope
       heading: summary,
       text: `${route} ${description}`.replaceAll('`', ''),
       operation: id.replaceAll(/[._]/g, ' '),
+    })),
+    ...[...Map.groupBy(Object.values(errors), ([status]) => status)].map(([status, entries]) => ({
+      id: `/docs/errors#status-${status}`,
+      page: 'Errors',
+      heading: `Error ${status} ${STATUS_CODES[status]}`,
+      text: entries.map(([, title]) => title.replaceAll('`', '')).join('. '),
     })),
     ...Object.entries(errors).map(([code, [, title]]) => ({
       id: `/docs/errors#${code}`,

@@ -14,6 +14,9 @@ const STOP_WORDS = new Set(
   ),
 );
 
+/** Names that would lose their ending, and become another word: "cors" and "cores", "windows" and "window". */
+const FIXED_WORDS = new Set(['cors', 'macos', 'windows']);
+
 /** Each line has words for the same thing. A reader who types one finds the others, at a lower score. */
 const SYNONYMS = [
   'image picture photo',
@@ -164,7 +167,7 @@ function spread(results: readonly Found[]): readonly Found[] {
 
 /** A word without the endings of English that change between a question and an answer. */
 export function stem(word: string): string {
-  if (word.length < 4) return word;
+  if (word.length < 4 || FIXED_WORDS.has(word)) return word;
   const stemmed = word
     .replace(/ies$/, 'y')
     .replace(/(?:sses|shes|ches|xes)$/, (ending) => ending.slice(0, -2))

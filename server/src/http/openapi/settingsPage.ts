@@ -2,7 +2,7 @@ import { settingSections, settingsTable, variableOf } from '../../config.ts';
 
 const head = `# Settings
 
-<!-- keywords: environment variables, configuration, config, env, options, change port -->
+<!-- keywords: environment variables, configuration, config, env, options, change port, cors, cross-origin, origin -->
 
 <!-- Generated from the table of settings by \`npm run openapi\`. Do not edit. -->
 
