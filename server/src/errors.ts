@@ -145,6 +145,10 @@ export const isBeingDeleted = (sessionId: string) =>
     fields: [{ field: 'sessionId', code: 'not_found', message: `The session ${sessionId} is being deleted` }],
   });
 
+/** Makes the error of a session that connects by itself, so that nobody has to connect it. */
+export const isConnecting = () =>
+  new AppError('session_not_connected', 'The session is connecting; try again in a moment');
+
 /** A problem document (RFC 9457), with the additional members `code`, `requestId` and `errors`. */
 export interface Problem {
   readonly type: string;

@@ -9,7 +9,7 @@ import type { Connector } from '../connectors/contract/connector.ts';
 import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isConnecting } from '../errors.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { PresenceLimit } from './presenceLimit.ts';
 import { SessionActivity } from './sessionActivity.ts';
@@ -152,7 +152,7 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     const late = this.find(session);
     if (late !== undefined) return late;
     if (this.#postponed.has(session.sessionId)) throw new AppError('session_unavailable');
-    throw notConnected(this.stateOf(session));
+    throw await this.#notConnected(session);
   }
 
   /** @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner` */
@@ -160,7 +160,7 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     await this.requireOwner(session);
     const state = this.stateOf(session);
     const connection = state?.connection;
-    if (connection === undefined || state?.isReturning) throw notConnected(state);
+    if (connection === undefined || state?.isReturning) throw await this.#notConnected(session);
     const needed = capabilityOf(name);
     if (needed !== undefined) requireCapability(state, needed);
     const found = connection[name];
@@ -176,7 +176,7 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
   async requireCapability(session: SessionRef, name: Capability): Promise<void> {
     await this.requireOwner(session);
     const state = this.stateOf(session);
-    if (state?.connection === undefined || state.isReturning) throw notConnected(state);
+    if (state?.connection === undefined || state.isReturning) throw await this.#notConnected(session);
     requireCapability(state, name);
   }
 
@@ -203,6 +203,20 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     if (typeof owner === 'object') throw new MovedError();
     const isBeingRestored = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
     if (isBeingRestored) throw new AppError('session_unavailable');
+  }
+
+  /** Returns the error with the next step of the caller. */
+  async #notConnected(session: SessionRef): Promise<AppError> {
+    const state = this.stateOf(session);
+    if (state?.isReturning || state?.isConnected) // the network reported it before it returned the connection
+      return new AppError('session_unavailable', 'The session is reconnecting; try again');
+    if (state?.pairing !== undefined)
+      return new AppError('session_not_connected', 'The session is waiting to be paired; scan its QR code');
+    if (state !== undefined) return isConnecting();
+    const row = await findSession(this.#database.reader, session);
+    return row?.wanted === 1
+      ? new AppError('session_not_connected', 'The session is closing or connecting; try again in a moment')
+      : new AppError('session_not_connected');
   }
 
   /** Marks acquired sessions as about to be opened. The caller calls the returned function after each has been. */
@@ -259,8 +273,3 @@ function requireCapability(state: SessionState | undefined, name: Capability): v
   if (declared === undefined || declared.includes(name)) return;
   throw new AppError('not_supported', `The network does not support this: ${capabilities[name].title}`);
 }
-
-const notConnected = (state: SessionState | undefined) =>
-  state?.isReturning || state?.isConnected // the network reported it before it returned the connection
-    ? new AppError('session_unavailable', 'The session is reconnecting; try again')
-    : new AppError('session_not_connected');

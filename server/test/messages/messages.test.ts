@@ -129,6 +129,11 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal(simulated.status, 200, JSON.stringify(simulated.body));
     const { body: refused } = await call('POST', '/messages/send', { to: '491701234567', message: 'x' });
     assert.equal(refused.code, 'session_not_connected', JSON.stringify(refused));
+    assert.match(refused.detail, /is connecting; try again/);
+    assert.deepEqual((await call('GET', '/messages')).body.data, []);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    const { body: gone } = await call('POST', '/messages/send', { to: '491701234567', message: 'x' });
+    assert.match(gone.detail, /connect it first/);
   });
 
   it('normalizes numbers and rejects invalid ones', async () => {

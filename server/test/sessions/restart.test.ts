@@ -88,6 +88,9 @@ describeOnEachDatabase('a session restart', (newHome) => {
       sent.push(message);
       return { timestamp: Date.now() };
     };
+    const { status, body: now } = await call('POST', '/messages/send', { sessionId, to: newNumber(), message: 'now' });
+    assert.deepEqual([status, now.code], [409, 'session_not_connected']);
+    assert.match(now.detail, /closing or connecting; try again/);
     const { body: bulk } = await call('POST', '/messages/send-bulk', {
       sessionId,
       to: [newNumber()],

@@ -89,7 +89,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'Call the list tool of this resource to get valid ids.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
   session_not_connected:
-    'Call sessions_connect. If the status is then awaiting_pairing, show the QR code of sessions_get_qr.',
+    'Call sessions_get. If the status is connecting, wait a moment and call again. Otherwise call sessions_connect. If the status is then awaiting_pairing, show the QR code of sessions_get_qr.',
   session_state: 'Call sessions_get to see the status of the session.',
   message_state: 'Call messages_get to see the status of the message.',
   webhook_not_set: 'Call webhooks_set first.',

@@ -22,7 +22,7 @@ ${JSON.stringify(
 )}
 \`\`\`
 
-Your server shows this list at \`/docs/errors\`, with the operations that return each code. [Troubleshooting](troubleshooting.md) leads from a symptom to its cause. Errors with the status 429 or 503 pass by themselves; \`Retry-After\` is the number of seconds to wait. Repeat a send with its \`Idempotency-Key\`, so that nothing goes out twice. Quote the \`requestId\` when you report a problem: the server's log has it too.
+Your server shows this list at \`/docs/errors\`, with the operations that return each code. [Troubleshooting](troubleshooting.md) leads from a symptom to its cause. Errors with the status 429 or 503 pass by themselves; \`Retry-After\` is the number of seconds to wait. Repeat a send with its \`Idempotency-Key\`, so that nothing goes out twice: after \`session_unavailable\`, the message can be stored and go out later. Quote the \`requestId\` when you report a problem: the server's log has it too.
 `;
 
 /** Writes `docs/errors.md`: every code by its status. */

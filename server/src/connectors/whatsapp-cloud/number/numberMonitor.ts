@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { AppError } from '../../../errors.ts';
+import { AppError, isConnecting } from '../../../errors.ts';
 import type { SessionHost } from '../../contract/host.ts';
 import { describe, toAppError, type Verdict, verdictOf } from '../errors.ts';
 import { type Graph, GraphError, NoAnswerError } from '../graph.ts';
@@ -89,7 +89,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
 
   /** @param ends errors that concern the whole session, and end it */
   async ask<T>(request: () => Promise<T>, ends = FATAL): Promise<T> {
-    if (!this.isOnline) throw new AppError('session_not_connected');
+    if (!this.isOnline) throw this.isClosed ? new AppError('session_not_connected') : isConnecting();
     try {
       return await request();
     } catch (error) {

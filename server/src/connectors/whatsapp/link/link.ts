@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASocket } from 'baileys';
 import { Condition } from '../../../async.ts';
 import type { Settings } from '../../../config.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, isConnecting } from '../../../errors.ts';
 import type { WebVersion } from '../../../settingKinds.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { SessionHost } from '../../contract/host.ts';
@@ -120,7 +120,7 @@ export class Link extends EventEmitter<LinkEvents> {
   /** @throws {AppError} `session_not_connected` */
   requireSocket(): WASocket {
     const { socket } = this;
-    if (socket === undefined) throw new AppError('session_not_connected');
+    if (socket === undefined) throw this.#state === 'closed' ? new AppError('session_not_connected') : isConnecting();
     return socket;
   }
 

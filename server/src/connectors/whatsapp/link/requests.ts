@@ -8,7 +8,10 @@ import type { Link } from './link.ts';
 /** A request will not be answered, because its socket is no longer the session's. */
 export class LostSocketError extends AppError {
   constructor() {
-    super('session_not_connected');
+    super(
+      'session_not_connected',
+      'The session has lost its connection and reconnects; check whether the change was made before you try again',
+    );
   }
 }
 

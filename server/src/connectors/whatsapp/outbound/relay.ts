@@ -1,6 +1,6 @@
 import type { AnyMessageContent, MiscMessageGenerationOptions, proto, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, isConnecting } from '../../../errors.ts';
 import { FILE_MS } from '../../contract/connector.ts';
 import type { ArrivedMessage, NetworkChat } from '../../contract/messageKey.ts';
 import type { Baileys } from '../link/load.ts';
@@ -172,7 +172,7 @@ export class Relay {
       if (answer === 'lost') {
         progress.isUncertain ||= mayHaveBeenSent;
         if (clock.now() < until) continue;
-        throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED) : new AppError('session_not_connected');
+        throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED) : isConnecting();
       }
       if ('failure' in answer) {
         const { failure } = answer;
