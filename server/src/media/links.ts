@@ -36,7 +36,6 @@ export interface OpenedLink {
 
 type NewLink = Pick<Claims, 'mediaId'> & {
   readonly lifetimeMs: number;
-  readonly keyId?: string | undefined;
   readonly isDownload?: boolean;
   readonly webhookId?: string;
 };
@@ -51,8 +50,10 @@ interface Options {
 }
 
 /**
- * Signed links to files, like the presigned URLs of S3: they download the file without a credential until they expire. Nothing is stored for a link. Its signature is an HMAC over everything in it, with a key that derives
- * from the server secret and a salt of the account. A new salt revokes all links of the account.
+ * Signed links to files, like the presigned URLs of S3: they download the file without a credential until they expire.
+ * Nothing is stored for a link. Its signature is an HMAC over everything in it, with a key that derives from the server
+ * secret, a salt of the account, and the hash of the API key that made it. A new salt revokes all links of the account,
+ * and the rotation of an API key revokes the links of that key.
  */
 export class MediaLinks {
   readonly #options: Options;
@@ -63,11 +64,14 @@ export class MediaLinks {
     this.#key = Buffer.from(hkdfSync('sha256', options.secret, '', 'switchboard: links to files', 32));
   }
 
-  /** Returns the function that makes links for an account. It reads the salt once, for any number of links. */
-  async maker(accountId: string): Promise<(link: NewLink) => MadeLink> {
+  /**
+   * Returns the function that makes links for an account. It reads the salts once, for any number of links.
+   * @param keyId API key that makes the links; undefined for a login or the server
+   */
+  async maker(accountId: string, keyId = ''): Promise<(link: NewLink) => MadeLink> {
     const { database, clock } = this.#options;
-    const salt = (await saltOf.first(database.reader, { accountId }))?.link_salt ?? '';
-    return ({ mediaId, lifetimeMs, keyId = '', isDownload = false, webhookId = '' }) => {
+    const salt = (await saltOf.first(database.reader, { accountId, keyId })) ?? NO_SALT;
+    return ({ mediaId, lifetimeMs, isDownload = false, webhookId = '' }) => {
       // Rounded up, so that a link never lives shorter than it says.
       const expires = Math.ceil((clock.now() + lifetimeMs) / 1000);
       const claims = { accountId, mediaId, expires, keyId, isDownload, webhookId };
@@ -88,10 +92,10 @@ export class MediaLinks {
     const { claims, signature } = read;
     if (claims.expires * 1000 <= clock.now()) throw new AppError('link_invalid', 'The link has expired');
     const { accountId, keyId, isDownload, webhookId } = claims;
-    const account = await saltOf.first(database.reader, { accountId });
-    const isSigned = timingSafeEqual(signature, this.#sign(claims, account?.link_salt ?? ''));
+    const salt = await saltOf.first(database.reader, { accountId, keyId });
+    const isSigned = timingSafeEqual(signature, this.#sign(claims, salt ?? NO_SALT));
     const file = isSigned ? await fileById.first(database.reader, { accountId, mediaId }) : undefined;
-    if (account === undefined || file === undefined) throw new AppError('link_invalid');
+    if (salt === undefined || file === undefined) throw new AppError('link_invalid');
     if (webhookId !== '' && (await webhookById.first(database.reader, { accountId, webhookId })) === undefined)
       throw new AppError('link_invalid');
     return { accountId, keyId: keyId || undefined, isDownload, file };
@@ -104,9 +108,9 @@ export class MediaLinks {
     await this.#options.database.commit((tx) => setSalt.run(tx, { accountId, salt }), accountId);
   }
 
-  #sign(claims: Claims, salt: string): Buffer {
+  #sign(claims: Claims, { link_salt, key_hash }: Salt): Buffer {
     return createHmac('sha256', this.#key)
-      .update(`v1\n${claims.mediaId}\n${textOf(claims)}\n${salt}`)
+      .update(`v1\n${claims.mediaId}\n${textOf(claims)}\n${link_salt ?? ''}${key_hash ? `\n${key_hash}` : ''}`)
       .digest();
   }
 
@@ -140,8 +144,22 @@ function readToken(mediaId: string, token: string): { claims: Claims; signature:
   };
 }
 
-const saltOf = query((db, p: { accountId: string }) =>
-  db.selectFrom('accounts').select('link_salt').where('account_id', '=', p.accountId),
+interface Salt {
+  readonly link_salt: string | null;
+  /** Null for a link that no key made. */
+  readonly key_hash: string | null;
+}
+
+const NO_SALT: Salt = { link_salt: null, key_hash: null };
+
+const saltOf = query((db, p: { accountId: string; keyId: string }) =>
+  db
+    .selectFrom('accounts')
+    .leftJoin('api_keys', (join) =>
+      join.onRef('api_keys.account_id', '=', 'accounts.account_id').on('api_keys.key_id', '=', p.keyId),
+    )
+    .select(['accounts.link_salt', 'api_keys.key_hash'])
+    .where('accounts.account_id', '=', p.accountId),
 );
 
 const setSalt = query((db, p: { accountId: string; salt: string }) =>

@@ -145,6 +145,19 @@ describeOnEachDeployment('links to files', (_, database) => {
     assert.equal(codeOf(await open(url)), 'link_invalid');
   });
 
+  it('ends the links of an API key with its rotation', async () => {
+    const { mediaId } = await add();
+    const { keyId, call } = await key(['media:read']);
+    const { url } = await link(mediaId, {}, { ...own, call });
+    const other = await link(mediaId, {}, { ...own, call: (await key(['media:read'])).call });
+    const ofLogin = await link(mediaId);
+    const { body: rotated } = await own.call('POST', `/api-keys/${keyId}/rotate`, {});
+    assert.equal(codeOf(await open(url)), 'link_invalid');
+    for (const kept of [other, ofLogin]) assert.equal((await open(kept.url)).status, 200);
+    const renewed = await link(mediaId, {}, { ...own, call: bearer(server.url, rotated.key) });
+    assert.equal((await open(renewed.url)).status, 200);
+  });
+
   it('ends the links of an API key to files outside its sessions', async () => {
     const { mediaId } = await add();
     const sessionId = await connectSession(own.call, newNumber());

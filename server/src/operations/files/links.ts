@@ -43,7 +43,7 @@ export const createMediaLink = defineOperation({
   uses: ['media', 'links'],
   summary: 'Create a link to a file',
   description:
-    'Create a signed link that downloads a file without a credential until it expires. It supports `Range`. It stops working earlier if the file is deleted, if the API key that created it ends, loses `media:read` or can no longer use the file, and with `media.revoke_links`.',
+    'Create a signed link that downloads a file without a credential until it expires. It supports `Range`. It stops working earlier if the file is deleted, if the API key that created it ends, is rotated, loses `media:read` or can no longer use the file, and with `media.revoke_links`.',
   status: 201,
   input: {
     mediaId: MediaId,
@@ -62,11 +62,10 @@ export const createMediaLink = defineOperation({
   example: { mediaId: 'med_01JZ8Q5T2M0000000000000000', expiresInSeconds: 900 },
   async run(ctx, { mediaId, expiresInSeconds = LINK_SECONDS.usual, download = false }) {
     await ctx.media.find(ctx.accountId, mediaId);
-    const make = await ctx.links.maker(ctx.accountId);
+    const make = await ctx.links.maker(ctx.accountId, callerKeyId(ctx) ?? undefined);
     const { url, expiresAt } = make({
       mediaId,
       lifetimeMs: expiresInSeconds * 1000,
-      keyId: callerKeyId(ctx) ?? undefined,
       isDownload: download,
     });
     return { mediaId, url, expiresAt: isoTime(expiresAt) };

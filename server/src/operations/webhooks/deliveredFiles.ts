@@ -55,7 +55,7 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
     if (grant === undefined) return use(body);
     const rows = await filesById.all(reader, { accountId: webhook.accountId, ids: JSON.stringify(ids) });
     const found = new Map(rows.map((row) => [row.media_id, row]));
-    const make = webhook.links ? await files().links.maker(webhook.accountId) : undefined;
+    const make = webhook.links ? await files().links.maker(webhook.accountId, grant.keyId) : undefined;
     const data = { ...envelope.data }; // without contents
     const contents: Record<string, string> = {};
     const receiver = `${webhook.webhookId} ${webhook.url}`;
@@ -67,7 +67,7 @@ export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles 
         const row = found.get(idIn(data, field) ?? '');
         if (row === undefined) continue; // no file, or a deleted one
         const { webhookId } = webhook;
-        const link = make?.({ mediaId: row.media_id, lifetimeMs: DELIVERED_LINK_MS, webhookId, ...grant });
+        const link = make?.({ mediaId: row.media_id, lifetimeMs: DELIVERED_LINK_MS, webhookId });
         if (link) data[field] = { ...data[field], ...linkField(link) };
         const size = Number(row.size);
         if (size > webhook.inlineBytes) continue;
