@@ -392,6 +392,30 @@ describeOnEachDeployment('a bulk send', (_, database) => {
     await call('DELETE', `/sessions/${other}`);
   });
 
+  it('is changed by a limited key only if that key has sent it', async () => {
+    const number = newNumber();
+    for (const limits of [{ allowedRecipients: [number] }, { requiresApproval: true }]) {
+      const { body: key } = await call('POST', '/api-keys/create', { name: 'limited', ...limits });
+      const limited = bearer(server.url, key.key);
+      const bulk = { sessionId, to: [number], message: 'Hello', sendAt: inAnHour() };
+      const { batchId: other } = (await call('POST', '/messages/send-bulk', bulk)).body;
+      for (const action of ['pause', 'cancel']) {
+        const { status, body } = await limited('POST', `/batches/${other}/${action}`, {});
+        assert.deepEqual([status, body.code], [403, 'permission_denied'], `${action} ${JSON.stringify(limits)}`);
+      }
+      const { batchId: own } = (await limited('POST', '/messages/send-bulk', bulk)).body;
+      for (const action of ['pause', 'cancel'])
+        assert.equal((await limited('POST', `/batches/${own}/${action}`, {})).status, 200);
+      assert.equal((await batchOf(other)).status, 'running');
+    }
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'sender', permissions: ['messages:send'] });
+    const sender = bearer(server.url, key.key);
+    const bulk = { sessionId, to: [number], message: 'Hello', sendAt: inAnHour() };
+    const { batchId } = (await sender('POST', '/messages/send-bulk', bulk)).body;
+    assert.equal((await sender('GET', `/batches/${batchId}`)).status, 403);
+    assert.equal((await sender('POST', `/batches/${batchId}/pause`, {})).body.counts.scheduled, 1);
+  });
+
   it('is resumed by a key of some recipients only if that key has sent it', async () => {
     const number = newNumber();
     const { body: key } = await call('POST', '/api-keys/create', { name: 'some', allowedRecipients: [number] });

@@ -93,8 +93,24 @@ const changing = {
   uses: ['emit', 'sender'],
   input: byId,
   output: BatchWithCounts,
-  errors: ['not_found', 'batch_state'],
+  errors: ['not_found', 'batch_state', 'permission_denied'],
 } as const;
+
+/**
+ * Returns a batch that the caller may change. Keys with `allowedRecipients` or `requiresApproval` change only their own,
+ * because a batch can have recipients and content beyond their limits.
+ * @throws {AppError} `not_found`, `permission_denied`
+ */
+async function changeable(ctx: Context, batchId: string): Promise<BatchTable> {
+  const batch = await findBatch(ctx.database.reader, ctx.accountId, batchId);
+  const scope = scopeOf(ctx.caller);
+  const isLimited = scope?.recipients !== undefined || scope?.requiresApproval === true;
+  if (isLimited && batch.key_id !== callerKeyId(ctx))
+    throw new AppError('permission_denied', 'This API key can change only the batches that it has sent');
+  return batch;
+}
+
+const ONLY_OWN = 'A key with `allowedRecipients` or `requiresApproval` can change only its own batches.';
 
 export const pauseBatchOperation = defineOperation({
   ...changing,
@@ -103,9 +119,8 @@ export const pauseBatchOperation = defineOperation({
   approval: 'free',
   stopsMessages: true,
   summary: 'Pause a bulk send',
-  description: `Pause a batch: messages whose time has not come wait until \`batches.resume\`. Queued messages still go out. After ${PAUSE_DAYS} days, the batch is cancelled.`,
-  run: async (ctx, { batchId }) =>
-    withCounts(ctx, await pauseBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+  description: `Pause a batch: messages whose time has not come wait until \`batches.resume\`. Queued messages still go out. After ${PAUSE_DAYS} days, the batch is cancelled. ${ONLY_OWN}`,
+  run: async (ctx, { batchId }) => withCounts(ctx, await pauseBatch(ctx, await changeable(ctx, batchId))),
 });
 
 export const resumeBatchOperation = defineOperation({
@@ -113,15 +128,8 @@ export const resumeBatchOperation = defineOperation({
   id: 'batches.resume',
   route: 'POST /batches/{batchId}/resume',
   summary: 'Resume a bulk send',
-  description:
-    'Resume a paused batch. The rest goes out with the same interval, beginning now if its time has passed. A key with `allowedRecipients` can resume only its own batches.',
-  errors: [...changing.errors, 'permission_denied'],
-  async run(ctx, { batchId }) {
-    const batch = await findBatch(ctx.database.reader, ctx.accountId, batchId);
-    if (scopeOf(ctx.caller)?.recipients !== undefined && batch.key_id !== callerKeyId(ctx))
-      throw new AppError('permission_denied', 'This API key can resume only the batches that it has sent');
-    return withCounts(ctx, await resumeBatch(ctx, batch));
-  },
+  description: `Resume a paused batch. The rest goes out with the same interval, beginning now if its time has passed. ${ONLY_OWN}`,
+  run: async (ctx, { batchId }) => withCounts(ctx, await resumeBatch(ctx, await changeable(ctx, batchId))),
 });
 
 export const cancelBatchOperation = defineOperation({
@@ -131,10 +139,8 @@ export const cancelBatchOperation = defineOperation({
   approval: 'free',
   effect: 'destructive',
   summary: 'Cancel a bulk send',
-  description:
-    'Cancel the messages of a batch that wait for their time or for approval. They stay in lists with the status `failed`. Queued messages still go out. This cannot be undone.',
-  run: async (ctx, { batchId }) =>
-    withCounts(ctx, await cancelBatch(ctx, await findBatch(ctx.database.reader, ctx.accountId, batchId))),
+  description: `Cancel the messages of a batch that wait for their time or for approval. They stay in lists with the status \`failed\`. Queued messages still go out. This cannot be undone. ${ONLY_OWN}`,
+  run: async (ctx, { batchId }) => withCounts(ctx, await cancelBatch(ctx, await changeable(ctx, batchId))),
 });
 
 async function withCounts({ database }: Context, batch: BatchTable) {
