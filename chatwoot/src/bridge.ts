@@ -92,9 +92,18 @@ export class Bridge {
   /** @returns the port. @throws {ConfigError} if an inbox was not set up */
   async start(): Promise<number> {
     const { settings, state, log } = this.#parts;
-    for (const { sessionId } of settings.inboxes)
-      if ((await state.inbox(sessionId)) === undefined)
+    const sessions = new Map<number, string>();
+    for (const { sessionId } of settings.inboxes) {
+      const inbox = await state.inbox(sessionId);
+      if (inbox === undefined)
         throw new ConfigError(`The inbox of ${sessionId} is not set up. Run \`switchboard chatwoot init\`.`);
+      const other = sessions.get(inbox.inboxId);
+      if (other !== undefined)
+        throw new ConfigError(
+          `${other} and ${sessionId} share inbox ${inbox.inboxId}. Run \`switchboard chatwoot init\` to separate them.`,
+        );
+      sessions.set(inbox.inboxId, sessionId);
+    }
     const port = await this.#receiver.start();
     for (const worker of this.#workers) worker.start();
     this.#cleaning = setInterval(() => this.#clean(), 3_600_000).unref();

@@ -23,6 +23,8 @@ const EVENTS = [
   'contact.updated',
   'presence.updated',
 ];
+/** The session in a webhook URL of an inbox. */
+const CALLED_SESSION = /\/chatwoot\/(ses_\w+)\//;
 /** Chatwoot delivers webhooks from a queue (app/jobs/webhook_job.rb). */
 const WEBHOOK_MS = 30_000;
 
@@ -88,7 +90,7 @@ async function setUp(
   const token = known?.token ?? randomBytes(24).toString('base64url');
   const webhookUrl = `${settings.url}/chatwoot/${sessionId}/${token}`;
   const created = await explained(
-    inboxOf(chatwoot, inbox, known?.inboxId, webhookUrl),
+    inboxOf(chatwoot, inbox, await state.inboxes(), webhookUrl),
     'Cannot set up the inbox in Chatwoot. The token must belong to an administrator of the account',
   );
   print(`${session.name ?? sessionId}: inbox ${created.id} ("${created.name}")`);
@@ -112,20 +114,32 @@ async function setUp(
   return row;
 }
 
-/** Uses the inbox of an earlier run, the one of the settings, or one with our URL, and otherwise creates one. */
+/** Uses the configured inbox, the one from an earlier run, or one with our URL, and otherwise creates one. */
 async function inboxOf(
   chatwoot: Chatwoot,
   { inboxId, name, sessionId }: InboxSettings,
-  knownId: number | undefined,
+  rows: readonly InboxRow[],
   webhookUrl: string,
 ): Promise<Inbox> {
   const inboxes = await chatwoot.listInboxes();
-  const wanted = inboxId ?? knownId;
-  const isOurs = ({ webhook_url }: Inbox) => webhook_url?.includes(`/chatwoot/${sessionId}/`) ?? false;
+  /** The other session that an inbox belongs to. Answers of its agents would leave from the wrong number. */
+  const otherOf = ({ id, webhook_url }: Inbox) => {
+    const called = CALLED_SESSION.exec(webhook_url ?? '')?.[1];
+    if (called !== undefined) return called === sessionId ? undefined : called;
+    return rows.find((row) => row.inboxId === id && row.sessionId !== sessionId)?.sessionId;
+  };
+  const wanted = inboxes.find(({ id }) => id === inboxId);
+  if (inboxId !== undefined && wanted?.channel_type !== 'Channel::Api')
+    throw new ConfigError(`Inbox ${inboxId} of Chatwoot does not exist or is not an API inbox`);
+  const other = wanted && otherOf(wanted);
+  if (other !== undefined)
+    throw new ConfigError(`Inbox ${inboxId} belongs to the session ${other}; use another inbox for ${sessionId}`);
+  const knownId = rows.find((row) => row.sessionId === sessionId)?.inboxId;
+  const own = inboxes.filter((inbox) => otherOf(inbox) === undefined);
   const existing =
-    inboxes.find(({ id }) => id === wanted) ?? (inboxId === undefined ? inboxes.find(isOurs) : undefined);
-  if (inboxId !== undefined && existing?.channel_type !== 'Channel::Api')
-    throw new Error(`inbox ${inboxId} does not exist or is not an API inbox`);
+    wanted ??
+    own.find(({ id }) => id === knownId) ??
+    own.find(({ webhook_url }) => CALLED_SESSION.exec(webhook_url ?? '')?.[1] === sessionId);
   if (existing === undefined) return chatwoot.createInbox(name, webhookUrl);
   return existing.webhook_url === webhookUrl ? existing : chatwoot.updateInbox(existing.id, webhookUrl);
 }
@@ -236,6 +250,7 @@ async function explained<T>(work: Promise<T>, what: string): Promise<T> {
   try {
     return await work;
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     throw new ConfigError(`${what}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -50,16 +50,12 @@ export class State {
 
   async inbox(sessionId: string): Promise<InboxRow | undefined> {
     const [row] = await this.#database.all('SELECT * FROM inboxes WHERE session_id = ?', sessionId);
-    if (row === undefined) return undefined;
-    return {
-      sessionId,
-      inboxId: Number(row['inbox_id']),
-      identifier: text(row, 'identifier'),
-      token: text(row, 'token'),
-      chatwootSecret: optional(row, 'chatwoot_secret'),
-      webhookId: text(row, 'webhook_id'),
-      webhookSecret: text(row, 'webhook_secret'),
-    };
+    return row && inboxOf(row);
+  }
+
+  /** Returns the inboxes of all sessions that were set up, even of those that the settings no longer list. */
+  async inboxes(): Promise<readonly InboxRow[]> {
+    return (await this.#database.all('SELECT * FROM inboxes ORDER BY session_id')).map(inboxOf);
   }
 
   async saveInbox(inbox: InboxRow): Promise<void> {
@@ -252,6 +248,18 @@ export class State {
     );
     await deleteInSlices(this.#database, old('links', 'message_id'), linksBefore);
   }
+}
+
+function inboxOf(row: Row): InboxRow {
+  return {
+    sessionId: text(row, 'session_id'),
+    inboxId: Number(row['inbox_id']),
+    identifier: text(row, 'identifier'),
+    token: text(row, 'token'),
+    chatwootSecret: optional(row, 'chatwoot_secret'),
+    webhookId: text(row, 'webhook_id'),
+    webhookSecret: text(row, 'webhook_secret'),
+  };
 }
 
 function chatOf(row: Row): ChatRow {

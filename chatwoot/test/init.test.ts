@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { connectSession, newNumber } from '../../server/test/support/server.ts';
 import { ConfigError, readSettings } from '../src/config.ts';
-import { DatabaseError } from '../src/database/database.ts';
+import { DatabaseError, openDatabase } from '../src/database/database.ts';
 import { init } from '../src/init.ts';
+import { State } from '../src/state.ts';
 import { openBridge, openScene, sentMessages } from './scene.ts';
 
 const quiet = { print: () => {}, log: () => {}, webhookMs: 20_000 };
@@ -105,6 +106,60 @@ describe('the set-up', () => {
     const read = async () => (await call('GET', `/messages?sessionId=${second}&direction=outgoing`)).body.data;
     const [message] = await sentMessages(read, 1);
     assert.equal(message.message, 'From the second');
+  });
+
+  it('refuses an inbox that belongs to another session, by its webhook and by the stored row', async (test) => {
+    const { chatwoot, call, settings, inboxId, sessionId, bridge } = await openScene(test);
+    const second = await connectSession(call);
+    await bridge.stop();
+    const inbox = chatwoot.inboxes.get(inboxId);
+    assert.ok(inbox);
+    const url = inbox.webhook_url;
+    const entry = { sessionId: second, inboxId, name: 'Sales', groups: false, conversations: 'reopen' as const };
+    const expected = {
+      name: 'ConfigError',
+      message: `Inbox ${inboxId} belongs to the session ${sessionId}; use another inbox for ${second}`,
+    };
+    await assert.rejects(init({ ...settings, inboxes: [...settings.inboxes, entry] }, quiet), expected);
+    assert.equal(inbox.webhook_url, url);
+    inbox.webhook_url = '';
+    await assert.rejects(init({ ...settings, inboxes: [entry] }, quiet), expected);
+    assert.equal(inbox.webhook_url, '');
+  });
+
+  it('separates sessions whose stored rows share an inbox', async (test) => {
+    const scene = await openScene(test);
+    const { chatwoot, call, settings, inboxId, sessionId } = scene;
+    const second = await connectSession(call);
+    await scene.bridge.stop();
+    const entry = {
+      sessionId: second,
+      inboxId: undefined,
+      name: 'Sales',
+      groups: false,
+      conversations: 'new' as const,
+    };
+    const both = { ...settings, inboxes: [...settings.inboxes, entry] };
+    const database = await openDatabase(settings.database);
+    const state = new State(database);
+    const row = await state.inbox(sessionId);
+    assert.ok(row);
+    await state.saveInbox({ ...row, sessionId: second });
+    await database.close();
+    scene.bridge = await openBridge(both);
+    await assert.rejects(scene.bridge.start(), /share inbox \d+\. Run `switchboard chatwoot init`/);
+    await scene.bridge.stop();
+    await init(both, quiet);
+    const urls = [...chatwoot.inboxes.values()].map(({ id, webhook_url }) => [
+      id === inboxId,
+      webhook_url.split('/')[4],
+    ]);
+    assert.deepEqual(urls, [
+      [true, sessionId],
+      [false, second],
+    ]);
+    scene.bridge = await openBridge(both);
+    await scene.bridge.start();
   });
 
   it('explains what does not work', async (test) => {
