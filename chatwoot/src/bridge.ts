@@ -39,6 +39,8 @@ export class Bridge {
   readonly #typing: Typing;
   #cleaning: NodeJS.Timeout | undefined;
   #stopping: Promise<void> | undefined;
+  /** Sessions whose refused events were logged. */
+  readonly #refused = new Set<string>();
   /** Resolves if the database is lost. */
   readonly lost: Promise<Error>;
 
@@ -124,6 +126,7 @@ export class Bridge {
 
   async #takeEvent({ sessionId }: InboxRow, eventId: string, event: WebhookEvent): Promise<Acceptance> {
     if (event.event === 'unknown' || event.data.test) return 'accepted';
+    if (!this.#parts.inboxes.has(sessionId)) return this.#refuse(sessionId);
     if (event.event === 'presence.updated') {
       this.#typing.ofContact(sessionId, event.data);
       return 'accepted';
@@ -136,9 +139,18 @@ export class Bridge {
     return (await this.#parts.toChatwoot.add(job)) === 'full' ? 'full' : 'accepted';
   }
 
+  /** Switchboard keeps the events that are refused, so that they arrive if the session returns to the settings. */
+  #refuse(sessionId: string): Acceptance {
+    if (!this.#refused.has(sessionId)) {
+      this.#refused.add(sessionId);
+      this.#parts.log('error', 'refused events because their session is not in `inboxes`; run init', { sessionId });
+    }
+    return 'unconfigured';
+  }
+
   async #takeWebhook({ sessionId }: InboxRow, event: ChatwootEvent): Promise<Acceptance> {
     if (!('content' in event)) {
-      this.#typing.ofAgent(sessionId, event);
+      if (this.#parts.inboxes.has(sessionId)) this.#typing.ofAgent(sessionId, event);
       return 'accepted';
     }
     const change = await this.#changeOf(event);

@@ -66,6 +66,7 @@ export async function init(settings: Settings, { print, log, webhookMs = WEBHOOK
       await testChatwoot(chatwoot, row, arrivals, settings, webhookMs);
       print(`  Chatwoot reaches the bridge at ${settings.url}.`);
     }
+    await pauseOthers({ settings, state, switchboard, print });
   } finally {
     await receiver.stop();
     await database.close();
@@ -78,6 +79,28 @@ interface SetUp {
   readonly switchboard: Client;
   readonly chatwoot: Chatwoot;
   readonly print: (line: string) => void;
+}
+
+/**
+ * Pauses webhooks whose session is no longer in the settings: the bridge would refuse their events. Switchboard
+ * keeps these events for some days, and they arrive if the session returns.
+ */
+async function pauseOthers({ settings, state, switchboard, print }: Omit<SetUp, 'chatwoot'>): Promise<void> {
+  const configured = new Set(settings.inboxes.map(({ sessionId }) => sessionId));
+  const known = new Map((await state.inboxes()).map(({ webhookId, sessionId }) => [webhookId, sessionId]));
+  const { endpoints } = switchboard.webhooks;
+  const pause = async () => {
+    for await (const { webhookId, webhookUrl, isDefault, paused } of endpoints.list.all()) {
+      const [, base, sessionId] = /^(.*)\/switchboard\/(ses_\w+)$/.exec(webhookUrl ?? '') ?? [];
+      if (isDefault || sessionId === undefined || configured.has(sessionId)) continue;
+      if (base !== settings.urlForSwitchboard && known.get(webhookId) !== sessionId) continue;
+      if (!paused) await endpoints.update({ webhookId, paused: true });
+      print(
+        `${sessionId} is not in \`inboxes\`: its webhook ${webhookId} is paused, and answers in its inbox fail. Add the session again, or delete the webhook.`,
+      );
+    }
+  };
+  await explained(pause(), 'Cannot pause a webhook whose session is not in `inboxes`');
 }
 
 async function setUp(

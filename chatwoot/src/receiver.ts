@@ -9,7 +9,7 @@ import { type Log, messageOf } from './log.ts';
 import type { InboxRow, State } from './state.ts';
 
 /** The result of a request: 2xx after the event is stored, 503 if it has to be sent again. */
-export type Acceptance = 'accepted' | 'full';
+export type Acceptance = 'accepted' | 'full' | 'unconfigured';
 
 export interface ReceiverOptions {
   readonly host: string;

@@ -53,7 +53,7 @@ export class State {
     return row && inboxOf(row);
   }
 
-  /** Returns the inboxes of all sessions that were set up, even of those that the settings no longer list. */
+  /** Returns all inboxes that were set up, even if the settings no longer list their session. */
   async inboxes(): Promise<readonly InboxRow[]> {
     return (await this.#database.all('SELECT * FROM inboxes ORDER BY session_id')).map(inboxOf);
   }

@@ -105,7 +105,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('rejects an empty list of inboxes', () => {
+  it('rejects an empty inbox list', () => {
     const problem = '`inboxes` (CHATWOOT_INBOXES) is required';
     assert.deepEqual(problemsOf({ ...needed, CHATWOOT_INBOXES: ' []' }), [problem]);
     const { CHATWOOT_INBOXES: _, ...others } = needed;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { connectSession, newNumber } from '../../server/test/support/server.ts';
+import { Bridge } from '../src/bridge.ts';
 import { ConfigError, readSettings } from '../src/config.ts';
 import { DatabaseError, openDatabase } from '../src/database/database.ts';
 import { init } from '../src/init.ts';
@@ -160,6 +161,59 @@ describe('the set-up', () => {
     ]);
     scene.bridge = await openBridge(both);
     await scene.bridge.start();
+  });
+
+  it('neither sends nor loses messages after a session leaves the settings', async (test) => {
+    const scene = await openScene(test);
+    const { chatwoot, call, sessionId, settings, incoming, conversation, simulate, sent } = scene;
+    const from = newNumber();
+    await incoming(from, 'Hello');
+    const { id } = conversation(from);
+    await scene.bridge.stop();
+    const second = await connectSession(call);
+    const entry = {
+      sessionId: second,
+      inboxId: undefined,
+      name: 'Sales',
+      groups: false,
+      conversations: 'new' as const,
+    };
+    const without = { ...settings, inboxes: [entry] };
+    const printed: string[] = [];
+    await init(without, { ...quiet, print: (line) => printed.push(line) });
+    assert.match(
+      printed.at(-1) ?? '',
+      new RegExp(`^${sessionId} is not in \`inboxes\`: its webhook whk_\\w+ is paused`),
+    );
+    const { body } = await call('GET', '/webhooks/endpoints');
+    const webhook = body.data.find(({ sessionIds }: { sessionIds: string[] }) => sessionIds.includes(sessionId));
+    assert.equal(webhook.paused, true);
+    const lines: string[] = [];
+    scene.bridge = await Bridge.open(without, (_, message) => lines.push(message), { firstRetryMs: 20 });
+    await scene.bridge.start();
+    const answer = await chatwoot.write(id, 'Answer');
+    const note = await chatwoot.until(() => [...chatwoot.messages.values()].find((m) => m.private), 'no note');
+    assert.match(String(note.content), /^⚠️ Not sent to WhatsApp: this inbox is no longer connected/);
+    await chatwoot.until(() => answer.status === 'failed', 'not failed');
+    // Someone resumes the webhook without init.
+    await call('PATCH', `/webhooks/endpoints/${webhook.webhookId}`, { paused: false });
+    await simulate({ action: 'incoming', from, message: 'Are you there?' });
+    const pending = async () => (await call('GET', '/webhooks/deliveries?states=pending')).body.data;
+    await eventually(pending, (all) => all.some(({ attempts }: { attempts: number }) => attempts > 1));
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('refused events')),
+      ['refused events because their session is not in `inboxes`; run init'],
+    );
+    assert.deepEqual(await sent(), []);
+    await scene.bridge.stop();
+    const both = { ...settings, inboxes: [...settings.inboxes, entry] };
+    await init(both, quiet);
+    scene.bridge = await openBridge(both);
+    await scene.bridge.start();
+    const arrived = () => [...chatwoot.messages.values()].some(({ content }) => content === 'Are you there?');
+    await chatwoot.until(arrived, 'a message was lost');
+    chatwoot.retry(answer);
+    assert.equal((await sentMessages(sent, 1))[0].message, 'Answer');
   });
 
   it('explains what does not work', async (test) => {

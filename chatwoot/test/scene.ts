@@ -44,7 +44,7 @@ export interface Scene {
 
 export interface SceneOptions extends FakeOptions {
   readonly env?: Record<string, string>;
-  /** Limits of the API key. */
+  /** API key limits. */
   readonly key?: Readonly<Record<string, unknown>>;
 }
 

@@ -75,7 +75,7 @@ function rejectionLimitOf(error: unknown): number | undefined {
 
 async function handle(parts: Parts, job: Job, payload: ChatwootJob): Promise<Outcome> {
   const inbox = await parts.state.inbox(payload.sessionId);
-  if (inbox === undefined || !parts.inboxes.has(payload.sessionId)) return done();
+  if (inbox === undefined) return done();
   if (payload.kind === 'failure') return reportFailure(parts, job, payload);
   if (payload.kind === 'status') return refreshStatus(parts, payload.messageId);
   const attempt: Attempt = { parts, inbox, job, eventId: payload.eventId };

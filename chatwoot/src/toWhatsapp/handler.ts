@@ -31,10 +31,16 @@ const MAX_AGE_MS = 23 * 3_600_000;
 /** Number of the attempt that tells the agent about the delay: about a minute after the first one. */
 const NOTICED_ATTEMPT = 6;
 
+/** Agents read it in the conversation. */
+const UNCONFIGURED =
+  'this inbox is no longer connected to WhatsApp; an administrator can add its session to the bridge';
+
 /** Sends a message of an agent, or applies its change. */
 export async function handleToWhatsapp(parts: Parts, job: Job): Promise<Outcome> {
   // The bridge wrote the payload.
   const { sessionId, message, retry } = job.payload as WhatsappJob;
+  if (!parts.inboxes.has(sessionId))
+    return (await isWithoutEffect(parts, { message, retry })) ? done() : failed(parts, job, UNCONFIGURED);
   try {
     const chat = await resolveChat(parts, sessionId, message.conversation);
     if (chat === undefined) return failed(parts, job, 'the contact has no phone number');
@@ -78,6 +84,24 @@ const isChange = ({ message, retry }: Omit<WhatsappJob, 'sessionId'>, links: rea
   retry === 0 &&
   (message.isDeleted || links.some(({ direction }) => direction === 'out'));
 
+/** Whether an update changes nothing on WhatsApp. */
+async function isWithoutEffect(
+  { state, settings }: Parts,
+  { message, retry }: Omit<WhatsappJob, 'sessionId'>,
+): Promise<boolean> {
+  const links = await state.linksOf(message.id);
+  if (!isChange({ message, retry }, links)) return false;
+  if (message.isDeleted) return links.length === 0 || (await state.isEcho(`chatwoot-deletion:${message.id}`));
+  const text = textOf(message, agentNameOf(settings, message));
+  return text === '' || links.find(isFirstSent)?.digest === digestOf(text);
+}
+
+const isFirstSent = ({ direction, part }: LinkRow) => direction === 'out' && part === '0';
+
+/** Name above a message, if the setting is on. */
+const agentNameOf = ({ agentNames }: Parts['settings'], { type, senderName }: ChatwootMessage) =>
+  agentNames && type === 'outgoing' ? senderName : undefined;
+
 function failureOf({ seq, payload }: Job, reason: string, outcome: FailureJob['outcome']) {
   const { sessionId, message } = payload as WhatsappJob;
   const failure: FailureJob = {
@@ -108,7 +132,7 @@ class Delivery {
     this.#message = message;
     this.#retry = retry;
     this.#chat = chat;
-    this.#agentName = parts.settings.agentNames && message.type === 'outgoing' ? message.senderName : undefined;
+    this.#agentName = agentNameOf(parts.settings, message);
   }
 
   async run(): Promise<Outcome> {
@@ -219,7 +243,7 @@ class Delivery {
     if (this.#message.isDeleted) return this.#delete(links);
     const text = textOf(this.#message, this.#agentName);
     const digest = digestOf(text);
-    const edited = links.find((link) => link.direction === 'out' && link.part === '0');
+    const edited = links.find(isFirstSent);
     if (edited === undefined || edited.digest === digest || text === '') return done();
     await state.expectEcho(editEcho(edited.messageId, digest));
     await switchboard.messages.edit({ messageId: edited.messageId, message: text });
