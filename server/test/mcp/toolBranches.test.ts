@@ -63,6 +63,9 @@ describe('tools that cover several operations', () => {
     const message = 'Hello';
     await tool('messages_send', { sessionId, to: friend, message, mentions: [], mentionAll: false, buttons: [] });
     const { messageId } = await tool('messages_send', { sessionId, to: friend, message, template: null });
+    const template = { name: 'greeting', language: 'en', values: null, components: null };
+    const { messageId: greeting } = await tool('messages_send', { sessionId, to: friend, template });
+    assert.equal((await messageOf(greeting)).template.name, 'greeting');
     await tool('messages_react', { messageId, emoji: '👍', vote: [] });
     await tool('messages_edit', { messageId, starred: true, message: null, pinned: null, addLabel: null });
     assert.equal((await messageOf(messageId)).starred, true);
@@ -196,6 +199,9 @@ describe('tools that cover several operations', () => {
       ['messages_send', { to: friend, template: 'greeting' }, 'template must be an object'],
       ['messages_send', { to: friend, template: { name: 'greeting' } }, 'template.language is required'],
       ['messages_send', { to: friend, template: { ...template, language: '' } }, 'template.language '],
+      ['messages_send', { to: friend, template: { ...template, components: [] } }, 'template.components '],
+      ['messages_send', { to: friend, template: { ...template, to: friend } }, 'template.to '],
+      ['messages_send', { to: friend, template: { ...template, values: [1, {}] } }, 'template.values'],
       [
         'messages_send',
         { sessionId, to: friend, template, message: 'x' },

@@ -1,5 +1,15 @@
 import { type TProperties, Type } from 'typebox';
-import { boolean, integer, list, object, oneOf, optional, string, time } from '../../invoke/input/fields.ts';
+import {
+  boolean,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  strictPart,
+  string,
+  time,
+} from '../../invoke/input/fields.ts';
 import type { Fields } from '../../objects.ts';
 
 /*
@@ -62,7 +72,7 @@ export const additions: Readonly<Record<string, Additions>> = {
         becomes: 'messages.send_template',
         fields: {
           template: optional(
-            object('In place of `message`, on whatsapp-cloud; see `sessions_get`.', {
+            strictPart('In place of `message`, on whatsapp-cloud; see `sessions_get`.', {
               name: Type.String(),
               language: Type.String(),
               values: optional(list(Type.String(), 'Values of the body, in order.')),
@@ -272,8 +282,8 @@ export const additions: Readonly<Record<string, Additions>> = {
   },
 };
 
-function templateOf({ values, ...template }: Fields): Fields {
-  if (!Array.isArray(values) || values.length === 0) return template;
+function templateOf({ name, language, values }: Fields): Fields {
+  if (!Array.isArray(values) || values.length === 0) return { name, language };
   const parameters = values.map((text) => ({ type: 'text', text }));
-  return { ...template, components: [{ type: 'body', parameters }] };
+  return { name, language, components: [{ type: 'body', parameters }] };
 }

@@ -125,7 +125,8 @@ export class ToolBranches {
    */
   validate({ fields, names, inputOf }: Branch, input: Fields): void {
     if (names === undefined && inputOf === undefined) return;
-    validator(object(fields))(Object.fromEntries(Object.entries(input).filter(([name]) => name in fields)));
+    const own = Object.entries(input).filter(([name]) => name in fields);
+    validator(object(fields))(Object.fromEntries(own.map(([name, value]) => [name, withoutNulls(value)])));
   }
 
   /** Fields that take a permitted branch, each once. */
@@ -193,6 +194,12 @@ function inputOf(branch: Branch, given: Fields, { input: { properties } }: Opera
     delete input[from];
   }
   return input;
+}
+
+/** Removes fields of an object that a model fills in with null, known or not. */
+function withoutNulls(value: unknown): unknown {
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
 /** Removes fields that the operation lacks and that would change nothing. */
