@@ -50,16 +50,22 @@ interface Options {
   readonly version: string;
 }
 
+interface Delivery {
+  /** Id of the event, the same on every attempt. */
+  readonly id: string;
+  readonly wanted: readonly WahaEvent[];
+}
+
 type Payloads = Partial<Record<WahaEvent, object>>;
 
 /** Returns the wanted events of WAHA for one event. A repetition has the same ids. */
 export async function translate(
   event: WebhookEvent,
-  { id, wanted }: { readonly id: string; readonly wanted: readonly WahaEvent[] },
+  { id, wanted }: Delivery,
   options: Options,
 ): Promise<Translated[]> {
   if (event.event === 'unknown' || 'test' in event.data) return [];
-  const payloads = await payloadsOf(event, wanted, options);
+  const payloads = await payloadsOf(event, { id, wanted }, options);
   const { session, sessionId = '', to, from } = event.data as Partial<EventData['message.incoming']>;
   const own = event.event === 'message.incoming' ? to : 'status' in event.data ? from : undefined;
   const engine = 'SWITCHBOARD';
@@ -80,7 +86,7 @@ export async function translate(
   });
 }
 
-async function payloadsOf(event: WebhookEvent, wanted: readonly WahaEvent[], options: Options): Promise<Payloads> {
+async function payloadsOf(event: WebhookEvent, { id, wanted }: Delivery, options: Options): Promise<Payloads> {
   switch (event.event) {
     case 'message.incoming': {
       // WAHA reports only what arrives live.
@@ -99,7 +105,7 @@ async function payloadsOf(event: WebhookEvent, wanted: readonly WahaEvent[], opt
     case 'message.failed':
       return { 'message.ack': acknowledged(event.data, ackOf(event.data.status)) };
     case 'message.reaction':
-      return { 'message.reaction': await reaction(event.data, options) };
+      return { 'message.reaction': await reaction(event.data, id, options) };
     case 'message.deleted':
       return { 'message.revoked': revoked(event.data, options) };
     case 'session.status':
@@ -146,13 +152,13 @@ function acknowledged(data: Status, ack: Ack) {
   };
 }
 
-async function reaction(data: EventData['message.reaction'], { client }: Options) {
+async function reaction(data: EventData['message.reaction'], eventId: string, { client }: Options) {
   const { messageId, fromMe, timestamp, emoji } = data;
   const chat = chatOf(data);
   const message = await unlessGone(client.messages.get({ messageId }));
   return {
-    // A reaction has no id here. WAHA's has the message's form.
-    id: `${wahaMessageId(fromMe, chat, messageId)}R${secondsOf(timestamp)}`,
+    // A reaction has no id here, and several can come in a second. WAHA's id is like a message id.
+    id: wahaMessageId(fromMe, chat, eventId.replace('_', '-')),
     timestamp: secondsOf(timestamp),
     from: fromMe ? wahaChat(data.from) : chat,
     fromMe,
