@@ -1,6 +1,6 @@
 import type { Message } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
-import { WahaError } from './wahaErrors.ts';
+import { unlessGone, WahaError } from './wahaErrors.ts';
 import { bareId, type MessageRef, messageRefOf, wahaChat, wahaMessageId } from './wahaIds.ts';
 
 /* Messages in the shape of WAHA's `WAMessage` (`src/structures/responses.dto.ts` of devlikeapro/waha). */
@@ -83,9 +83,29 @@ const SEARCHED = 500;
  */
 export async function findMessage(client: Client, sessionId: string, given: string): Promise<string> {
   const ref = messageRefOf(given);
-  const found = ref.messageId ?? (await searchChat(client, sessionId, ref));
-  if (found === undefined) throw new WahaError(404, `Message with id '${given}' not found`);
+  const find = ref.messageId === undefined ? searchChat : ownMessage;
+  const found = await find(client, sessionId, ref);
+  if (found === undefined) throw messageNotFound(given);
   return found;
+}
+
+/**
+ * Requires that the session has the message. An id of WAHA is not searched, because old messages can count as read, too.
+ * @throws {WahaError} 404
+ */
+export async function requireOwnMessage(client: Client, sessionId: string, given: string): Promise<void> {
+  const ref = messageRefOf(given);
+  if (ref.messageId === undefined) return;
+  if ((await ownMessage(client, sessionId, ref)) === undefined) throw messageNotFound(given);
+}
+
+const messageNotFound = (given: string) => new WahaError(404, `Message with id '${given}' not found`);
+
+/** Finds a message by our id. The id alone would lead to other sessions of the account. */
+async function ownMessage(client: Client, sessionId: string, { messageId }: MessageRef): Promise<string | undefined> {
+  if (messageId === undefined) return undefined;
+  const message = await unlessGone(client.messages.get({ messageId }));
+  return message?.sessionId === sessionId ? messageId : undefined;
 }
 
 async function searchChat(client: Client, sessionId: string, { networkId, chat }: MessageRef) {

@@ -6,7 +6,7 @@ import { configOf, unsentWarning } from './wahaConfig.ts';
 import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaErrors.ts';
 import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
 import { flag, object, optional, required, texts } from './wahaInput.ts';
-import { ackOf, findMessage, wahaMessage } from './wahaMessages.ts';
+import { ackOf, findMessage, requireOwnMessage, wahaMessage } from './wahaMessages.ts';
 import { meOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
 import type { WahaTargets } from './wahaTargets.ts';
 
@@ -55,8 +55,15 @@ export const routes: Readonly<Record<string, Route>> = {
   'POST /api/sendFile': (call, parts) => sendFile(call, parts, 'document'),
   'POST /api/sendVoice': (call, parts) => sendFile(call, parts, 'voice'),
   'POST /api/sendVideo': (call, parts) => sendFile(call, parts, 'video'),
-  'POST /api/sendSeen': (call, parts) =>
-    inChat(call, parts, (chat) => parts.client.chats.markRead(chat), { success: true }),
+  'POST /api/sendSeen': (call, parts) => {
+    const seen = seenMessages(call.body);
+    // The whole chat counts as read, in every API.
+    const run = async (chat: { sessionId: string; chatId: string }) => {
+      for (const messageId of seen) await requireOwnMessage(parts.client, chat.sessionId, messageId);
+      return parts.client.chats.markRead(chat);
+    };
+    return inChat(call, parts, run, { success: true });
+  },
   'POST /api/startTyping': (call, parts) =>
     inChat(call, parts, (chat) => parts.client.chats.setTyping({ ...chat, state: 'typing' })),
   'POST /api/stopTyping': (call, parts) =>
@@ -161,6 +168,15 @@ async function destination(body: Fields, parts: Parts) {
   const reply = optional(body, 'reply_to');
   const replyTo = reply === undefined ? undefined : await findMessage(parts.client, session.sessionId, reply);
   return { session, to, replyTo };
+}
+
+const MAX_SEEN = 100;
+
+/** `SendSeenRequest` of WAHA has `messageIds`, and `messageId` from before (`src/structures/chatting.dto.ts`). */
+function seenMessages(body: Fields): readonly string[] {
+  const [one, several = []] = [optional(body, 'messageId'), texts(body, 'messageIds')];
+  if (several.length > MAX_SEEN) throw badRequest(`messageIds must contain no more than ${MAX_SEEN} elements`);
+  return one === undefined ? several : [one, ...several];
 }
 
 async function sendFile({ body }: Call, parts: Parts, type: 'image' | 'document' | 'voice' | 'video'): Promise<Answer> {

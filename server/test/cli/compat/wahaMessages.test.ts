@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Receiver, startReceiver } from '../../support/connections/receiver.ts';
+import { samples } from '../../support/media/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../../support/server.ts';
 import { newPerson, type Person } from '../support.ts';
 import { type Compat, callWaha, startCompat } from './compatProcess.ts';
@@ -41,6 +42,27 @@ describe('messages and files of WAHA', () => {
     assert.equal(status, 201, JSON.stringify(body));
     return body.id;
   }
+
+  it('finds a message only in the requested session', async () => {
+    const id = await sentBySales();
+    const file = { data: samples.image.toString('base64') };
+    for (const [method, path, more, expected] of [
+      ['PUT', '/api/reaction', { messageId: id, reaction: '👍' }, 200],
+      ['POST', '/api/sendSeen', { chatId, messageId: id }, 201],
+      ['POST', '/api/sendSeen', { chatId, messageIds: [id] }, 201],
+      ['POST', '/api/sendText', { chatId, text: 'A reply', reply_to: id }, 201],
+      ['POST', '/api/sendImage', { chatId, file, reply_to: id }, 201],
+    ] as const) {
+      const other = await waha(method, path, { session: 'support', ...more });
+      assert.deepEqual([other.status, other.body.message], [404, `Message with id '${id}' not found`], path);
+      const own = await waha(method, path, { session: 'sales', ...more });
+      assert.equal(own.status, expected, `${path}: ${JSON.stringify(own.body)}`);
+    }
+    const many = { session: 'sales', chatId, messageIds: Array.from({ length: 101 }, () => id) };
+    assert.equal((await waha('POST', '/api/sendSeen', many)).status, 400);
+    const ofWaha = { session: 'sales', chatId, messageId: `false_${chatId}_3EB0FFFFFFFF` };
+    assert.equal((await waha('POST', '/api/sendSeen', ofWaha)).status, 201, 'old messages can count as read');
+  });
 
   it('gives every reaction of a second its own id', async () => {
     const [, , id] = (await sentBySales()).split('_');
