@@ -42,3 +42,11 @@ export function object(fields: Fields, name: string): Fields | undefined {
   if (!isFields(value)) throw badRequest(`${name} must be an object`);
   return value;
 }
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\t\x20-\x7e]*)?$/;
+
+/** Returns a file's type as a header. The server would read `multipart/…` as a form in place of the file. */
+export function contentType(mimeType: string | undefined): string {
+  const type = mimeType?.trim() ?? '';
+  return MEDIA_TYPE.test(type) && !/^multipart\//i.test(type) ? type : 'application/octet-stream';
+}

@@ -5,7 +5,7 @@ import type { Fields } from '../../objects.ts';
 import { configOf, unsentWarning } from './wahaConfig.ts';
 import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaErrors.ts';
 import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
-import { flag, object, optional, required, texts } from './wahaInput.ts';
+import { contentType, flag, object, optional, required, texts } from './wahaInput.ts';
 import { ackOf, findMessage, requireOwnMessage, wahaMessage } from './wahaMessages.ts';
 import { meOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
 import type { WahaTargets } from './wahaTargets.ts';
@@ -201,7 +201,7 @@ async function uploaded(
   const data = required(file, 'data').replace(/^data:[^,]*,/, '');
   const bytes = Buffer.from(data, 'base64');
   if (bytes.length === 0) throw badRequest('file.data must be base64');
-  const { mediaId } = await client.media.upload(new Blob([bytes], { type: mimeType ?? '' }), { fileName });
+  const { mediaId } = await client.media.upload(new Blob([bytes], { type: contentType(mimeType) }), { fileName });
   return { mediaId };
 }
 

@@ -80,4 +80,25 @@ describe('messages and files of WAHA', () => {
     assert.equal(new Set(ids).size, 2, ids.join());
     for (const each of ids) assert.match(each, new RegExp(`^false_${friend}@c\\.us_[\\w-]+$`));
   });
+
+  it('sends a file of every declared type', async () => {
+    for (const [mimetype, expected] of [
+      ['foo', 'text/plain'],
+      ['multipart/form-data', 'text/plain'],
+      ['Multipart/Form-Data; boundary=x', 'text/plain'],
+      ['application/json', 'application/json'],
+      ['application/json; charset=utf-8', 'application/json'],
+      ['text/csv\r\nx-other: 1', 'text/plain'],
+      ['text/csv; name="ä"', 'text/plain'],
+      [' text/csv ', 'text/csv'],
+      ['', 'text/plain'],
+      [null, 'text/plain'],
+    ] as const) {
+      const data = Buffer.from(JSON.stringify({ mimetype })).toString('base64');
+      const file = { mimetype, filename: 'file', data };
+      const { status, body } = await waha('POST', '/api/sendFile', { session: 'sales', chatId, file });
+      assert.deepEqual([mimetype, status], [mimetype, 201], JSON.stringify(body));
+      assert.equal(body.media.mimetype, expected, String(mimetype));
+    }
+  });
 });
