@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../../../sdk/src/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../../sdk/src/client.ts';
 import { PermissionError } from '../../../sdk/src/errors.ts';
 import { isLoopback } from '../egress/target.ts';
 import { CliError } from './failure.ts';
@@ -41,9 +41,9 @@ export class Context {
    * Returns a client with the key of the environment, or else that of the profile.
    * @throws {CliError} `unauthenticated` without a key for this server
    */
-  async client(): Promise<Client> {
+  async client(options: Pick<ClientOptions, 'fetch'> = {}): Promise<Client> {
     const { baseUrl, credential } = await this.#access();
-    return createClient({ baseUrl, credential, headers: { 'user-agent': 'switchboard-cli' } });
+    return createClient({ ...options, baseUrl, credential, headers: { 'user-agent': 'switchboard-cli' } });
   }
 
   /**
@@ -112,10 +112,13 @@ export async function requireSession(client: Client, sessionId: string | undefin
   });
 }
 
-/** @throws {CliError} `usage` */
-export function acceptedUrl(text: string): string {
+/**
+ * @param option the option that it comes from
+ * @throws {CliError} `usage`
+ */
+export function acceptedUrl(text: string, option = 'The address of a server'): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.search !== '')
-    throw new CliError('usage', `The address of a server is like ${DEFAULT_URL}, without a login or a query.`);
+    throw new CliError('usage', `${option} is like ${DEFAULT_URL}, without a login or a query.`);
   return `${url.origin}${url.pathname}`.replace(/(\/api\/v1)?\/*$/, '');
 }

@@ -2,6 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
+import type { Client } from '../../../../sdk/src/client.ts';
+import { PermissionError } from '../../../../sdk/src/errors.ts';
 import { thrownMessage } from '../../thrown.ts';
 import { version } from '../../version.ts';
 import { acceptedUrl, type Context } from '../context.ts';
@@ -36,44 +38,84 @@ const NAME = /^[\w.-]{1,50}$/;
 export async function serveCompat(context: Context, options: CompatOptions): Promise<void> {
   const { io, out } = context;
   if (options.waha !== true) throw new CliError('usage', 'Pass --waha: the only API that it can serve.');
-  const client = await context.client();
-  const key = await apiKeyOf(context, options.apiKey);
   const wanted = wantedTarget(options);
+  const given = {
+    eventsUrl: urlOf('--events-url', options.eventsUrl),
+    publicUrl: urlOf('--public-url', options.publicUrl),
+  };
+  const ending = new AbortController();
+  const client = await context.client({ fetch: fetchUntil(ending.signal) });
+  const key = await apiKeyOf(context, options.apiKey);
+  await requireNetwork(client, options.connector);
+  // Until here, a signal ends the process by default.
   const signal = io.stopSignal();
   const onError = (error: unknown) => out.note(thrownMessage(error));
 
   const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS });
-  const own = await listen(server, options);
-  const publicUrl = acceptedUrl(options.publicUrl ?? own);
-  const targets = new WahaTargets({
-    client,
-    eventsUrl: acceptedUrl(options.eventsUrl ?? own),
-    publicUrl,
-    // The same after a restart, and unknown to everyone without the key.
-    secret: createHmac('sha256', key.value).update('switchboard compat').digest('base64url'),
-    hmacKey: io.env['WHATSAPP_HOOK_HMAC_KEY'] || undefined,
-    version,
-    name: options.name,
-    onError,
-  });
-  const warn = (text: string | undefined) => text !== undefined && out.note(text);
-  const sessions = new WahaSessions(client, options.name);
-  const parts = { client, sessions, targets, publicUrl, network: options.connector, warn };
-  server.on('request', createWahaListener({ parts, apiKey: key.value, onError }));
   try {
-    await targets.start(wanted);
+    const own = await listen(server, options);
+    const { eventsUrl = own, publicUrl = own } = given;
+    const targets = new WahaTargets({
+      client,
+      eventsUrl,
+      publicUrl,
+      // The same after a restart, and unknown to everyone without the key.
+      secret: createHmac('sha256', key.value).update('switchboard compat').digest('base64url'),
+      hmacKey: io.env['WHATSAPP_HOOK_HMAC_KEY'] || undefined,
+      version,
+      name: options.name,
+      onError,
+    });
+    const warn = (text: string | undefined) => text !== undefined && out.note(text);
+    const sessions = new WahaSessions(client, options.name);
+    const parts = { client, sessions, targets, publicUrl, network: options.connector, warn };
+    server.on('request', createWahaListener({ parts, apiKey: key.value, onError }));
+    await targets.start(wanted, signal);
     if (wanted !== undefined) warn(unsentWarning(wanted));
     announce(context, own, key);
     if (!signal.aborted) await once(signal, 'abort');
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
     await close(server);
+    ending.abort();
   }
 }
 
+/** Ends requests to the server that would outlast the command. */
+const fetchUntil =
+  (ending: AbortSignal): typeof fetch =>
+  (input, init) =>
+    fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, ending]) : ending });
+
+const urlOf = (option: string, given: string | undefined) =>
+  given === undefined ? undefined : acceptedUrl(given, option);
+
+/**
+ * Checks that the server has a network. Skips the check if the key cannot list networks.
+ * @throws {CliError} `usage`
+ */
+async function requireNetwork(client: Client, network: string | undefined): Promise<void> {
+  if (network === undefined) return;
+  const answer = await client.connectors.list().catch((error: unknown) => {
+    if (!(error instanceof PermissionError)) throw error;
+  });
+  if (answer === undefined || answer.data.some(({ name }) => name === network)) return;
+  const names = answer.data.map(({ name }) => name).join(', ');
+  throw new CliError('usage', `--network must be one of ${names}, not "${network}".`);
+}
+
+/** Failures of an address that no machine or only another machine has. */
+const WRONG_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL']);
+
+/** @throws {CliError} `usage` for an address that the machine does not have */
 async function listen(server: Server, { host, port }: CompatOptions): Promise<string> {
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    if (!WRONG_HOST.has(cause.code ?? '')) throw cause;
+    throw new CliError('usage', `--host must be an address of this machine, not "${host}".`, { cause });
+  });
   const { port: bound } = server.address() as AddressInfo; // it listens on TCP
   return `http://${isIPv6(host) ? `[${host}]` : host}:${bound}`;
 }

@@ -64,31 +64,31 @@ export class WahaTargets {
    * Takes over the webhooks of earlier runs, and makes those of all sessions match.
    * @param wanted the receiver of all sessions; undefined for none
    */
-  async start(wanted: Omit<Target, 'sessionId'> | undefined): Promise<void> {
+  async start(wanted: Omit<Target, 'sessionId'> | undefined, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     let isKept = false;
-    const earlier = await this.#earlier();
+    const earlier = await this.#earlier(signal);
     await this.#requireAlone(earlier.map(({ webhookUrl }) => webhookUrl));
+    signal.throwIfAborted();
     for (const { webhookId, token, url, events, sessionId } of earlier) {
       if (sessionId === undefined && (wanted === undefined || isKept)) {
-        await client.webhooks.endpoints.delete({ webhookId });
+        await client.webhooks.endpoints.delete({ webhookId }, { signal });
         continue;
       }
       isKept ||= sessionId === undefined;
       const target =
         sessionId === undefined && wanted !== undefined ? { ...wanted, sessionId } : { url, events, sessionId };
-      await client.webhooks.endpoints.update({ webhookId, ...this.#webhookOf(token, target) });
+      await client.webhooks.endpoints.update({ webhookId, ...this.#webhookOf(token, target) }, { signal });
       this.#register(token, webhookId, target);
     }
-    if (wanted !== undefined && !isKept) await this.add({ ...wanted, sessionId: undefined });
+    if (wanted !== undefined && !isKept) await this.add({ ...wanted, sessionId: undefined }, signal);
   }
 
   /** The webhooks of this command. */
-  async #earlier() {
+  async #earlier(signal: AbortSignal) {
     const earlier = [];
-    for await (const { webhookId, webhookUrl, metadata } of this.#options.client.webhooks.endpoints.list.all({
-      limit: 200,
-    })) {
+    const { list } = this.#options.client.webhooks.endpoints;
+    for await (const { webhookId, webhookUrl, metadata } of list.all({ limit: 200 }, { signal })) {
       const { compat, name = DEFAULT_NAME, token, target: url, events = '', session: sessionId } = metadata;
       if (compat !== MARK || name !== this.#options.name || token === undefined || url === undefined) continue;
       earlier.push({ webhookId, webhookUrl, token, url, events: events.split(',').filter(isWahaEvent), sessionId });
@@ -112,9 +112,10 @@ export class WahaTargets {
     );
   }
 
-  async add(target: Target): Promise<void> {
+  async add(target: Target, signal?: AbortSignal): Promise<void> {
     const token = randomBytes(16).toString('hex');
-    const { webhookId } = await this.#options.client.webhooks.endpoints.create(this.#webhookOf(token, target));
+    const { endpoints } = this.#options.client.webhooks;
+    const { webhookId } = await endpoints.create(this.#webhookOf(token, target), { signal });
     this.#register(token, webhookId, target);
   }
 

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { startAuthProxy } from '../../support/connections/authProxy.ts';
 import { startReceiver } from '../../support/connections/receiver.ts';
@@ -113,6 +116,42 @@ describe('commands that serve WAHA', () => {
     assert.deepEqual([await namesOf(call), (await webhooksOf(call)).length], [['shop'], 100]);
     assert.equal((await create(url, 'shop')).status, 422);
   });
+
+  it('refuse wrong options before they listen', async (t) => {
+    const { call, key } = await account();
+    for (const [option, value, expected] of [
+      ['--public-url', 'nope', /--public-url is like http/],
+      ['--events-url', 'ftp://localhost/', /--events-url is like http/],
+      ['--network', 'nope', /--network must be one of .*sandbox.*, not "nope"/],
+      ['--host', '192.0.2.1', /--host must be an address of this machine, not "192\.0\.2\.1"/],
+      ['--forward-to', 'nope', /webhooks\.url must be an http or https URL/],
+      ['--name', 'a b', /--name takes up to 50 letters/],
+    ] as const) {
+      const { child, output } = spawnCompat(person, { url: server.url, key }, [option, value]);
+      t.after(() => child.kill('SIGKILL'));
+      if (child.exitCode === null) await once(child, 'close', { signal: AbortSignal.timeout(60_000) });
+      assert.deepEqual([option, child.exitCode], [option, 2], output.stderr);
+      assert.match(output.stderr, expected);
+    }
+    assert.deepEqual(await webhooksOf(call), []);
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    it(`end by ${signal} while the server does not answer`, async (t) => {
+      const { key } = await account();
+      const { promise: asked, resolve } = Promise.withResolvers<void>();
+      const silent = createServer(() => resolve()).listen(0, '127.0.0.1');
+      t.after(() => {
+        silent.close();
+        silent.closeAllConnections();
+      });
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo; // it listens on TCP
+      const running = spawnCompat(person, { url: `http://127.0.0.1:${port}`, key }, []);
+      t.after(() => running.end('SIGKILL'));
+      await asked;
+      assert.equal(await running.end(signal), 0, JSON.stringify(running.output));
+    });
 
   it('create one session for two requests at the same time', async (t) => {
     const { call, key } = await account();
