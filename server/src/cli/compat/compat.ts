@@ -56,19 +56,20 @@ export async function serveCompat(context: Context, options: CompatOptions): Pro
   try {
     const own = await listen(server, options);
     const { eventsUrl = own, publicUrl = own } = given;
+    // The same after a restart, and unknown to everyone without the key.
+    const secretFor = (purpose: string) => createHmac('sha256', key.value).update(purpose).digest('base64url');
     const targets = new WahaTargets({
       client,
       eventsUrl,
       publicUrl,
-      // The same after a restart, and unknown to everyone without the key.
-      secret: createHmac('sha256', key.value).update('switchboard compat').digest('base64url'),
+      secret: secretFor('switchboard compat'),
       hmacKey: io.env['WHATSAPP_HOOK_HMAC_KEY'] || undefined,
       version,
       name: options.name,
       onError,
     });
     const warn = (text: string | undefined) => text !== undefined && out.note(text);
-    const sessions = new WahaSessions(client, options.name);
+    const sessions = new WahaSessions(client, { commandName: options.name, secret: secretFor('switchboard sessions') });
     const parts = { client, sessions, targets, publicUrl, network: options.connector, warn };
     server.on('request', createWahaListener({ parts, apiKey: key.value, onError }));
     await targets.start(wanted, signal);

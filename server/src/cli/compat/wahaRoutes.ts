@@ -7,7 +7,7 @@ import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaError
 import { chatOf, isLid, mentionsOf, numberOf, wahaChat } from './wahaIds.ts';
 import { contentType, flag, object, optional, required, texts } from './wahaInput.ts';
 import { ackOf, findMessage, requireOwnMessage, wahaMessage } from './wahaMessages.ts';
-import { meOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
+import { meOf, metadataOf, nameOf, type WahaSessions, wahaStatus } from './wahaSessions.ts';
 import type { WahaTargets } from './wahaTargets.ts';
 
 /*
@@ -245,7 +245,7 @@ function infoOf(session: Session, { targets }: Parts) {
   return {
     name: nameOf(session),
     status: wahaStatus(session.status, session.error),
-    config: { metadata: session.metadata, ...(webhooks.length > 0 && { webhooks }) },
+    config: { metadata: metadataOf(session), ...(webhooks.length > 0 && { webhooks }) },
     me: meOf(session),
   };
 }

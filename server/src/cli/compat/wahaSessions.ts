@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import type { Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { NotFoundError } from '../../../../sdk/src/errors.ts';
-import { unprocessable, WahaError } from './wahaErrors.ts';
+import { badRequest, unprocessable, WahaError } from './wahaErrors.ts';
 import { wahaChat } from './wahaIds.ts';
 
 /* Sessions by their names, which are ids in WAHA and labels in Switchboard. */
@@ -36,11 +37,31 @@ export function meOf({ phoneNumber, network }: Session) {
 /** Metadata of a session that is not complete yet. */
 const UNFINISHED = 'switchboard.compat';
 
+/**
+ * Requires metadata without our own key.
+ * @throws {WahaError} 400
+ */
+function requireOwnMetadata(metadata: Session['metadata']): void {
+  if (Object.hasOwn(metadata, UNFINISHED)) throw badRequest(`config.metadata must not have the key ${UNFINISHED}`);
+}
+
+/** Metadata as the caller set it. */
+export function metadataOf({ metadata }: Session): Session['metadata'] {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== UNFINISHED));
+}
+
 interface Creation {
   /** Calls `finish` before the session's first event, because events contain the metadata. */
   readonly complete: (sessionId: string, finish: () => Promise<unknown>) => Promise<void>;
   readonly undo: (sessionId: string) => Promise<void>;
   readonly warn: (text: string) => void;
+}
+
+interface Marking {
+  /** Distinguishes commands of the same account. */
+  readonly commandName: string;
+  /** Signs the marks. Other programs can write metadata, and a mark permits deletion. */
+  readonly secret: string;
 }
 
 const MAX_SESSIONS = 10_000;
@@ -53,13 +74,11 @@ export class WahaSessions {
   readonly #known = new Map<string, string>();
   /** Sessions that this command is creating, by name. */
   readonly #creating = new Set<string>();
-  /** Marks the sessions that this command creates. */
-  readonly #mark: string;
+  readonly #marking: Marking;
 
-  /** @param commandName distinguishes commands of the same account */
-  constructor(client: Client, commandName: string) {
+  constructor(client: Client, marking: Marking) {
     this.#client = client;
-    this.#mark = `creating by ${commandName}`;
+    this.#marking = marking;
   }
 
   /**
@@ -72,16 +91,18 @@ export class WahaSessions {
     { complete, undo, warn }: Creation,
   ): Promise<void> {
     const { name, metadata = {} } = input;
+    requireOwnMetadata(metadata);
+    const mark = this.#markOf(name);
     const taken = () => unprocessable(`Session '${name}' already exists. Use PUT to update it.`);
     if (this.#creating.has(name)) throw taken();
     this.#creating.add(name);
     try {
       for (const session of await this.list()) {
         if (session.name !== name) continue;
-        if (session.metadata[UNFINISHED] !== this.#mark) throw taken();
+        if (session.metadata[UNFINISHED] !== mark) throw taken();
         await undo(session.sessionId);
       }
-      const marked = { ...metadata, [UNFINISHED]: this.#mark };
+      const marked = { ...metadata, [UNFINISHED]: mark };
       const { sessionId } = await this.#client.sessions.create({ ...input, metadata: marked });
       try {
         await complete(sessionId, () => this.#client.sessions.update({ sessionId, metadata }));
@@ -93,6 +114,15 @@ export class WahaSessions {
     } finally {
       this.#creating.delete(name);
     }
+  }
+
+  /** Marks a session that this command is creating. */
+  #markOf(name: string): string {
+    const { commandName, secret } = this.#marking;
+    const signature = createHmac('sha256', secret)
+      .update(JSON.stringify([commandName, name]))
+      .digest('base64url');
+    return `creating by ${commandName} ${signature}`;
   }
 
   async list(): Promise<Session[]> {

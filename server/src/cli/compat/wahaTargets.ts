@@ -84,13 +84,14 @@ export class WahaTargets {
     if (wanted !== undefined && !isKept) await this.add({ ...wanted, sessionId: undefined }, signal);
   }
 
-  /** The webhooks of this command. */
+  /** The webhooks of this command. Metadata alone does not count, because anyone in the account can write it. */
   async #earlier(signal: AbortSignal) {
     const earlier = [];
     const { list } = this.#options.client.webhooks.endpoints;
     for await (const { webhookId, webhookUrl, metadata } of list.all({ limit: 200 }, { signal })) {
       const { compat, name = DEFAULT_NAME, token, target: url, events = '', session: sessionId } = metadata;
       if (compat !== MARK || name !== this.#options.name || token === undefined || url === undefined) continue;
+      if (!webhookUrl?.endsWith(EVENTS_PATH + token)) continue;
       earlier.push({ webhookId, webhookUrl, token, url, events: events.split(',').filter(isWahaEvent), sessionId });
     }
     return earlier;

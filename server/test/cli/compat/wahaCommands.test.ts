@@ -153,6 +153,29 @@ describe('commands that serve WAHA', () => {
       assert.equal(await running.end(signal), 0, JSON.stringify(running.output));
     });
 
+  it('do not touch sessions and webhooks that other programs marked', async (t) => {
+    const { call, key } = await account();
+    const metadata = { 'switchboard.compat': 'creating by default' };
+    const { sessionId } = (await call('POST', '/sessions', { name: 'shop', connector: 'sandbox', metadata })).body;
+    const lookalike = { compat: 'waha', token: 'x'.repeat(32), target: 'http://localhost:9/' };
+    await call('POST', '/webhooks/endpoints', {
+      webhookUrl: 'http://localhost:9/',
+      events: ['*'],
+      metadata: lookalike,
+    });
+    const { url } = await start(t, { key });
+    const [webhook] = await webhooksOf(call);
+    assert.equal(webhook?.webhookUrl, 'http://localhost:9/');
+    assert.equal((await create(url, 'shop')).status, 422);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 200);
+    const refused = await create(url, 'second', { metadata });
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [400, ['config.metadata must not have the key switchboard.compat']],
+    );
+    assert.deepEqual(await namesOf(call), ['shop']);
+  });
+
   it('create one session for two requests at the same time', async (t) => {
     const { call, key } = await account();
     const { url } = await start(t, { key });
