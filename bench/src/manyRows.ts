@@ -224,7 +224,7 @@ export const smallJobs: readonly string[] = [
   'sending/schedule.ts',
   'sessions/lastHeard.ts',
   'sessions/sessionHealth.ts',
-  'sessions/sessions.ts',
+  'sessions/sessionRestores.ts',
   'steadyClock.ts',
   'webhooks/delivery/attempt.ts',
   'webhooks/delivery/brokers/brokerConnection.ts',
