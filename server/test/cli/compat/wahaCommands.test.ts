@@ -136,22 +136,40 @@ describe('commands that serve WAHA', () => {
     assert.deepEqual(await webhooksOf(call), []);
   });
 
+  /** Starts a server that never responds, except to webhook lists if `knowsWebhooks`. */
+  async function startSilent(t: TestContext, knowsWebhooks: boolean) {
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const silent = createServer(({ url = '' }, response) => {
+      if (!knowsWebhooks || !url.includes('/webhooks/')) return resolve();
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: [], nextCursor: null }));
+    });
+    silent.listen(0, '127.0.0.1');
+    t.after(() => {
+      silent.close();
+      silent.closeAllConnections();
+    });
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo; // it listens on TCP
+    return { url: `http://127.0.0.1:${port}`, asked };
+  }
+
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    it(`end by ${signal} while the server does not answer`, async (t) => {
-      const { key } = await account();
-      const { promise: asked, resolve } = Promise.withResolvers<void>();
-      const silent = createServer(() => resolve()).listen(0, '127.0.0.1');
-      t.after(() => {
-        silent.close();
-        silent.closeAllConnections();
-      });
-      await once(silent, 'listening');
-      const { port } = silent.address() as AddressInfo; // it listens on TCP
-      const running = spawnCompat(person, { url: `http://127.0.0.1:${port}`, key }, []);
+    it(`end by ${signal} while they start and the server does not answer`, async (t) => {
+      const { url, asked } = await startSilent(t, false);
+      const running = spawnCompat(person, { url, key: 'unused' }, []);
       t.after(() => running.end('SIGKILL'));
       await asked;
       assert.equal(await running.end(signal), 0, JSON.stringify(running.output));
     });
+
+  it('end while a request waits for the server', async (t) => {
+    const { url: silent, asked } = await startSilent(t, true);
+    const { url, running } = await start(t, { url: silent, key: 'unused' });
+    const request = callWaha(url, { method: 'GET', path: '/api/sessions' }).catch(() => undefined);
+    await asked;
+    assert.equal(await running.end('SIGTERM'), 0, JSON.stringify(running.output));
+    await request;
+  });
 
   it('do not touch sessions and webhooks that other programs marked', async (t) => {
     const { call, key } = await account();
