@@ -14,6 +14,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a client may continue to send after the response, so that it gets to read it. */
 const LINGER_MS = 2000;
 
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler reads the body itself, as a stream. */
@@ -54,6 +56,11 @@ export function acceptContent(
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    // Fastify refuses a malformed type before it looks for a parser. Senders copy the types that other programs declare.
+    scope.addHook('onRequest', async ({ raw: { headers } }) => {
+      const { 'content-type': type } = headers;
+      if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
+    });
     addRoute(scope, { takesContent: true });
   });
 }

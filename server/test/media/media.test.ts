@@ -102,6 +102,8 @@ describeOnEachDeployment('media', (newHome, database) => {
     assert.equal(await typeOf('{"a":1}', 'application/json'), 'application/json');
     assert.equal(await typeOf('just words', 'image/png'), 'text/plain');
     assert.equal(await typeOf('just ünicode 図', 'no/such-type'), 'text/plain');
+    for (const malformed of ['foo', 'foo/', '/foo', 'a b/c', 'multipart'])
+      assert.equal(await typeOf(`declared as ${malformed}`, malformed), 'text/plain');
     assert.equal(await typeOf(Buffer.from([1, 2, 3, 0, 255]), 'image/jpeg'), 'application/octet-stream');
     assert.equal(await typeOf('<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/png'), 'text/plain');
     assert.equal(await typeOf('<?xml version="1.0"?><svg/>', 'image/svg+xml'), 'image/svg+xml');
