@@ -208,7 +208,8 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
   /** Returns the error with the next step of the caller. */
   async #notConnected(session: SessionRef): Promise<AppError> {
     const state = this.stateOf(session);
-    if (state?.isReturning || state?.isConnected) // the network reported it before it returned the connection
+    if (state?.isReturning || state?.isConnected)
+      // the network reported it before it returned the connection
       return new AppError('session_unavailable', 'The session is reconnecting; try again');
     if (state?.pairing !== undefined)
       return new AppError('session_not_connected', 'The session is waiting to be paired; scan its QR code');

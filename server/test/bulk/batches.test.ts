@@ -119,7 +119,7 @@ describeOnEachDeployment('a batch', (_, database) => {
     }
   });
 
-  it('holds or cancels the messages of a request that takes too long', async () => {
+  it('holds or cancels late messages of a slow request', async () => {
     for (const [action, status] of [
       ['pause', 'paused'],
       ['cancel', 'cancelled'],

@@ -11,7 +11,14 @@ import { FILE_DEADLINE_MS, fileErrors } from '../messages/sending.ts';
 import { futureTime } from '../shared/futureTime.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { type NewBatch, storeBatch } from './batches.ts';
-import { contentFields, contentMaker, isValidWithoutValues, kindOf, mentionsEverybody, typesOf } from './bulkContent.ts';
+import {
+  contentFields,
+  contentMaker,
+  isValidWithoutValues,
+  kindOf,
+  mentionsEverybody,
+  typesOf,
+} from './bulkContent.ts';
 import { BulkOutput, bulkOutput, messageIdsOf } from './bulkResults.ts';
 import { contentsFor, invalidValues } from './placeholders.ts';
 import { findRecipients, type Recipient } from './recipients.ts';

@@ -79,7 +79,7 @@ export class Browser {
 export const ACCEPT = { accept: 'application/json, text/event-stream' };
 export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-/** Returns the status of a request to the MCP endpoint with a token. */
+/** Calls the MCP endpoint with a token and returns the HTTP status. */
 export async function statusWith({ url }: Pick<TestServer, 'url'>, token: string): Promise<number> {
   return (await bearer(url, token)('POST', '/mcp', LIST, ACCEPT)).status;
 }
