@@ -6,9 +6,9 @@ import { webhookHandler } from '../sdk/src/express.ts';
 import { isRefusal } from './refusals.ts';
 
 /*
- * Lets a published Typebot answer direct chats (https://docs.typebot.io/api-reference/chat/start-chat). Texts, files and
- * the choices of an input are sent; a person answers a choice with its text. A file that cannot be sent is replaced with
- * its address. Messages without text, such as a photo without a caption, get no answer.
+ * Lets a published Typebot answer direct chats (https://docs.typebot.io/api-reference/chat/start-chat). Texts, files
+ * and the choices of an input are sent; a person answers a choice with its text. A file that cannot be sent is replaced
+ * with its address. Messages without text, such as a photo without a caption, get no answer.
  *
  *   SWITCHBOARD_KEY=… WEBHOOK_SECRET=… TYPEBOT_ID=my-bot-x1y2z3 node examples/typebot.ts
  *

@@ -12,9 +12,9 @@ import { isRefusal } from './refusals.ts';
  *
  *   SWITCHBOARD_KEY=… WEBHOOK_SECRET=… SPEECH_URL=http://127.0.0.1:8000/v1 node examples/voiceToText.ts
  *
- * Set up a webhook for `message.incoming` with `"timeoutMs": 60000` and `"filters": {"messageTypes": ["voice"]}`. The key
- * needs `media:read` and `messages:send`. A delivery succeeds once the text was sent, or was refused for good. Until then
- * Switchboard repeats it, so nothing is lost, and the idempotency key keeps the text from being sent twice.
+ * Set up a webhook for `message.incoming` with `"timeoutMs": 60000` and `"filters": {"messageTypes": ["voice"]}`. The
+ * key needs `media:read` and `messages:send`. A delivery succeeds once the text was sent, or was refused for good.
+ * Until then Switchboard repeats it, so nothing is lost, and the idempotency key keeps the text from being sent twice.
  */
 
 /** The limit of OpenAI. */

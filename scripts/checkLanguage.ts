@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { checkSubject, checkText, countRatchets } from './language.ts';
 
 /*
- * Reports the constructions that the prose of the repository avoids, and fails if there are any. Others are counted, and
- * must not become more frequent: `--update` stores lower counts.
+ * Reports the constructions that the prose of the repository avoids, and fails if there are any. Others are counted,
+ * and must not become more frequent: `--update` stores lower counts.
  */
 
 /** They quote them. Released migrations never change, and generated files repeat others. */

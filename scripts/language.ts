@@ -140,7 +140,8 @@ export const checkSubject = (subject: string): string[] =>
 
 /** Returns the findings in one file, in the order of its lines. */
 export function checkText(path: string, text: string): Finding[] {
-  return [...proseOf(path, text)].flatMap(({ line, words }) =>
+  const wide = /\.tsx?$/.test(path) ? wideComments(text) : [];
+  const sentences = [...proseOf(path, text)].flatMap(({ line, words }) =>
     sentencesOf(words).flatMap((sentence) =>
       rules.flatMap(({ pattern, instead }) => {
         const match = pattern.exec(sentence);
@@ -149,7 +150,17 @@ export function checkText(path: string, text: string): Finding[] {
       }),
     ),
   );
+  return [...wide, ...sentences].toSorted((a, b) => a.line - b.line);
 }
+
+/** The formatter wraps code and leaves comments. An address cannot be wrapped. */
+function wideComments(text: string): Finding[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.length <= MAX_COLUMNS || !/^\s*(?:\*|\/\/|\/\*)/.test(line) || /https?:\/\//.test(line)) return [];
+    return [{ line: index + 1, found: line.trim().slice(0, SHOWN), instead: `at most ${MAX_COLUMNS} columns` }];
+  });
+}
+const MAX_COLUMNS = 120;
 const SHOWN = 60;
 
 interface Prose {

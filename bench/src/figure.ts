@@ -20,7 +20,8 @@ export interface Figure<K extends string = string> {
   readonly rounds: number;
   readonly readings: Readonly<Record<K, Reading>>;
   /**
-   * Prepares the measurement of a tree and returns a function that measures one round. Processes that it starts end with `scope`.
+   * Prepares the measurement of a tree and returns a function that measures one round. Processes that it starts end
+   * with `scope`.
    * @throws {UnavailableError}
    */
   prepare(tree: Tree, scope: AsyncDisposableStack): Promise<() => Promise<Sample<K>>>;

@@ -48,8 +48,8 @@ export const filteredLists: readonly string[] = [
 ];
 
 /**
- * Operations that read and write the rows that their input identifies, or a limited number of rows per transaction. Some
- * search more in the reading thread.
+ * Operations that read and write the rows that their input identifies, or a limited number of rows per transaction.
+ * Some search more in the reading thread.
  */
 export const smallOperations: readonly string[] = [
   'auth.register',
@@ -198,7 +198,9 @@ export const measuredJobs: Readonly<Record<string, StandstillCase>> = {
   'webhooks/retention/retention.ts': 'cleaning',
 };
 
-/** Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index. */
+/**
+ * Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index.
+ */
 export const smallJobs: readonly string[] = [
   'app.ts',
   'app/idleMemory.ts',

@@ -99,7 +99,8 @@ export class Receiver {
     const { maxUnverifiedBytes = MAX_UNVERIFIED_BYTES } = this.#options;
     let size = 0;
     let isRefused = false;
-    // Only bytes that have arrived count: otherwise, a few slow requests of strangers would block events of Switchboard.
+    // Only bytes that have arrived count: otherwise, a few slow requests of strangers would block events of
+    // Switchboard.
     const onChunk = (bytes: number) => {
       size += bytes;
       this.#unverifiedBytes += bytes;

@@ -109,8 +109,8 @@ export class State {
   }
 
   /**
-   * A contact has another number: its chat continues under it. With `kept`, it was merged into that contact of Chatwoot.
-   * Both changes are one transaction, so that a crash leaves no chat with a contact that is gone.
+   * A contact has another number: its chat continues under it. With `kept`, it was merged into that contact of
+   * Chatwoot. Both changes are one transaction, so that a crash leaves no chat with a contact that is gone.
    */
   async moveChat({ sessionId, chatId: from, contactId }: ChatRow, to: string, kept: number | undefined): Promise<void> {
     await this.#database.batch([

@@ -29,7 +29,9 @@ export type Gap =
 export interface FakeNetwork {
   /** Options of a session with which the connector reaches this fake. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** The callback URL that a session is told. Null as on a server that does not know its address, which is the default. */
+  /**
+   * The callback URL that a session is told. Null as on a server that does not know its address, which is the default.
+   */
   readonly callbackUrl?: URL | null;
   /** Digits of a person to whom the session can write. */
   readonly somebody: string;

@@ -38,8 +38,8 @@ const redirectIfLoggedIn = async ({
 }) => {
   // The guard of the shell redirects here when nobody is logged in.
   if (isLoggedOut(queries.getQueryState(accountQuery.queryKey)?.error)) return;
-  // The cached account may belong to a login that has ended. If the server cannot be reached, the form says so. A failure
-  // does not go into the cache, because a page that is being left would ask for a login.
+  // The cached account may belong to a login that has ended. If the server cannot be reached, the form says so. A
+  // failure does not go into the cache, because a page that is being left would ask for a login.
   const found = await api.auth.me().catch(() => undefined);
   if (found === undefined) return;
   queries.setQueryData(accountQuery.queryKey, found.account);

@@ -13,8 +13,8 @@ const SLOW_4G = {
   offline: false,
 };
 /**
- * A slow network loads this much in 1.2 s. A first paint after 1.8 s is "good" (https://web.dev/articles/fcp); the rest is
- * for round trips and the work of the browser.
+ * A slow network loads this much in 1.2 s. A first paint after 1.8 s is "good" (https://web.dev/articles/fcp); the rest
+ * is for round trips and the work of the browser.
  */
 const FIRST_PAINT_BYTES = 1.2 * SLOW_4G.downloadThroughput;
 /** More is "poor" (https://web.dev/articles/cls). */

@@ -21,8 +21,8 @@ export function button(label: string, onClick: () => void, attributes: Readonly<
 }
 
 /**
- * Shows control characters and marks that change the direction of writing as their code, so that a text of a third party
- * reads in the order in which it is.
+ * Shows control characters and marks that change the direction of writing as their code, so that a text of a third
+ * party reads in the order in which it is.
  */
 export const visible = (text: string): string =>
   text.replace(

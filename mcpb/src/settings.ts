@@ -46,7 +46,9 @@ function textOf(value = ''): string | undefined {
   return text === '' || text.startsWith('${') ? undefined : text;
 }
 
-/** Accepts the address of the server as well as that of its endpoint, and keeps the query, which can select toolsets. */
+/**
+ * Accepts the address of the server as well as that of its endpoint, and keeps the query, which can select toolsets.
+ */
 function endpointOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))

@@ -29,7 +29,9 @@ export async function command(
   return output;
 }
 
-/** Installs n8n into a folder, unless it is there. The build of one optional package fails, so no script runs but one. */
+/**
+ * Installs n8n into a folder, unless it is there. The build of one optional package fails, so no script runs but one.
+ */
 export async function installN8n(folder: string): Promise<void> {
   const manifest = join(folder, 'node_modules/n8n/package.json');
   const done = join(folder, 'installed');

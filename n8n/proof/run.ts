@@ -14,7 +14,8 @@ import { type Others, startOthers } from './others.ts';
  * npm run test:n8n
  *
  * Installs n8n (2.8 GB, into `N8N_CACHE` or node_modules/.cache/n8n) and the packed nodes, imports the workflows of
- * `n8n/workflows` with n8n's command, and plays the other side on the sandbox. n8n and Switchboard are killed on the way.
+ * `n8n/workflows` with n8n's command, and plays the other side on the sandbox. n8n and Switchboard are killed on the
+ * way.
  */
 
 const HERE = fileURLToPath(new URL('../', import.meta.url));

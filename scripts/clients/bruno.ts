@@ -1,9 +1,9 @@
 import type { Api, ApiOperation, Field } from './api.ts';
 
 /*
- * Writes a collection for Bruno (https://www.usebruno.com): a folder per tag and a file per operation, with the examples
- * of the API. Bruno and other clients import it. The files contain no position (`seq`), so a new operation adds one file
- * and changes no other. Bruno then lists requests as it reads the files.
+ * Writes a collection for Bruno (https://www.usebruno.com): a folder per tag and a file per operation, with the
+ * examples of the API. Bruno and other clients import it. The files contain no position (`seq`), so a new operation
+ * adds one file and changes no other. Bruno then lists requests as it reads the files.
  */
 
 const FOLDER = 'clients/bruno';

@@ -116,8 +116,8 @@ const SILENCE_MS = 45_000;
  * for await (const message of sb.messages.list.all({ direction: 'incoming' })) console.log(message.message);
  * ```
  *
- * Safe requests are retried if the server is busy or cannot be reached: reads, and operations that accept an idempotency
- * key, which the client generates. A method throws an `ApiError` or a `ConnectionError`.
+ * Safe requests are retried if the server is busy or cannot be reached: reads, and operations that accept an
+ * idempotency key, which the client generates. A method throws an `ApiError` or a `ConnectionError`.
  */
 export function createClient(options: ClientOptions): Client {
   const send = createSender(options);

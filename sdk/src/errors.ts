@@ -22,8 +22,8 @@ interface Problem {
  * try {
  *   await sb.messages.send({ to, message });
  * } catch (error) {
- *   if (error instanceof ConflictError && error.code === 'session_not_connected') await sb.sessions.connect({ sessionId });
- *   else throw error;
+ *   if (!(error instanceof ConflictError) || error.code !== 'session_not_connected') throw error;
+ *   await sb.sessions.connect({ sessionId });
  * }
  * ```
  */

@@ -124,8 +124,8 @@ export class StoreFaults {
   }
 
   /**
-   * Returns the chances of the next run of a statement. They depend on the seed, the statement and how often it ran, and
-   * not on other statements, so that a seed has the same faults even if work overlaps in another way.
+   * Returns the chances of the next run of a statement. They depend on the seed, the statement and how often it ran,
+   * and not on other statements, so that a seed has the same faults even if work overlaps in another way.
    */
   #dice(statement: string): () => number {
     if (!this.isActive) return () => 1;

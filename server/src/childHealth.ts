@@ -16,8 +16,9 @@ const RETRY_MS = [200, 1000] as const;
 const LATER_RETRY_MS = 5000;
 
 /**
- * The child processes and threads of the server. Any of them can fail to start: at the limit of open files or processes,
- * or while an upgrade replaces the program. The server then continues without them, tries again, and reports it.
+ * The child processes and threads of the server. Any of them can fail to start: at the limit of open files or
+ * processes, or while an upgrade replaces the program. The server then continues without them, tries again, and reports
+ * it.
  */
 export class Children {
   readonly #log: Log | undefined;

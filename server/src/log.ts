@@ -55,8 +55,8 @@ function masked(destination: DestinationStream & { flushSync?(): void }): Destin
 }
 
 /**
- * Writes the lines of one turn of the event loop together, because each write is a system call. A process that is killed
- * loses those of its last turn; one that crashes does not.
+ * Writes the lines of one turn of the event loop together, because each write is a system call. A process that is
+ * killed loses those of its last turn; one that crashes does not.
  */
 function byTurn(destination: DestinationStream): DestinationStream & { flushSync(): void } {
   let lines = '';

@@ -25,8 +25,8 @@ export class Seal {
 
   /** @param secret of 32 characters or more; empty for no encryption */
   constructor(secret: string) {
-    // A secret of that length needs no slow key derivation; HKDF (RFC 5869) gives the key its length and binds it to one
-    // purpose.
+    // A secret of that length needs no slow key derivation; HKDF (RFC 5869) gives the key its length and binds it to
+    // one purpose.
     this.#key = secret === '' ? undefined : Buffer.from(hkdfSync('sha256', secret, '', 'switchboard seal v1', 32));
   }
 

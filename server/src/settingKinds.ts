@@ -122,7 +122,9 @@ export const secret: Kind<string> = {
   },
 };
 
-/** Whether the driver can decode a URL. It reads a % that begins no code as itself, but needs every code to be UTF-8. */
+/**
+ * Whether the driver can decode a URL. It reads a % that begins no code as itself, but needs every code to be UTF-8.
+ */
 function isDecodable(url: string): boolean {
   if (/%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(url)) return true;
   try {

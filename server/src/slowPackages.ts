@@ -20,8 +20,8 @@ export const slowPackages = {
 } as const;
 
 /**
- * Loads the slow parts of a package, one per turn of the event loop, so that other work goes on between them. Import the
- * package afterwards: it reports what is missing.
+ * Loads the slow parts of a package, one per turn of the event loop, so that other work goes on between them. Import
+ * the package afterwards: it reports what is missing.
  */
 export async function loadParts(name: keyof typeof slowPackages): Promise<void> {
   try {

@@ -63,7 +63,9 @@ ${renderOutline(outline)}
 `;
 }
 
-/** The head of every page: the parts of the documentation, search and theme. Scripts show the buttons that need them. */
+/**
+ * The head of every page: the parts of the documentation, search and theme. Scripts show the buttons that need them.
+ */
 function renderBar(path: string): string {
   const isErrors = path === 'errors';
   const link = (href: string, text: string, isCurrent: boolean) =>

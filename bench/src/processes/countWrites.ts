@@ -5,8 +5,9 @@ import type { StatementSync } from 'node:sqlite';
 import { threadId } from 'node:worker_threads';
 
 /*
- * Loaded into a server with `--import`: counts the statements that it runs on SQLite, in a file of `COUNTS_DIR` for each
- * thread, and keeps the write-ahead log from being written back, so that its size is the number of bytes written to it.
+ * Loaded into a server with `--import`: counts the statements that it runs on SQLite, in a file of `COUNTS_DIR` for
+ * each thread, and keeps the write-ahead log from being written back, so that its size is the number of bytes written
+ * to it.
  */
 const folder = process.env['COUNTS_DIR'] ?? '';
 mkdirSync(folder, { recursive: true });

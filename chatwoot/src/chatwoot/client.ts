@@ -12,7 +12,10 @@ export class ChatwootError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the same request can succeed later. 422 with "Too many messages" is a limit per minute (app/models/message.rb). */
+  /**
+   * Whether the same request can succeed later. 422 with "Too many messages" is a limit per minute
+   * (app/models/message.rb).
+   */
   get isTransient(): boolean {
     return (
       this.status >= 500 ||

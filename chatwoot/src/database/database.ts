@@ -10,7 +10,10 @@ export type Row = Readonly<Record<string, Value>>;
 /** The seam between SQLite and PostgreSQL. One process at a time holds a database. */
 export interface Database {
   all(...statement: Statement): Promise<Row[]>;
-  /** Runs the statements in one transaction, one after the other with others. @returns the number of rows that each one changed */
+  /**
+   * Runs the statements in one transaction, one after the other with others.
+   * @returns the number of rows that each one changed
+   */
   batch(statements: readonly Statement[]): Promise<number[]>;
   /** Resolves with an error if the database was lost, such as by the end of its connection. */
   readonly lost: Promise<Error>;

@@ -10,7 +10,9 @@ const WRITE_LOCK = 7_204_611_094;
 /** OID of BIGINT, which the driver returns as text by default. All of our numbers are below 2^53. */
 const BIGINT = 20;
 
-/** Deadline of a statement in milliseconds. The server enforces it too, and the client if the server is not reachable. */
+/**
+ * Deadline of a statement in milliseconds. The server enforces it too, and the client if the server is not reachable.
+ */
 const STATEMENT_MS = 30_000;
 
 /** Connects to PostgreSQL. @throws {DatabaseError} */
@@ -41,7 +43,10 @@ export async function openPostgres(url: string): Promise<Database> {
   }
 }
 
-/** Takes the lock and creates the schema. @returns `lost`, which resolves when the connection ends, and the lock with it */
+/**
+ * Takes the lock and creates the schema.
+ * @returns `lost`, which resolves when the connection ends, and the lock with it
+ */
 async function lockedBy(holder: pg.PoolClient): Promise<{ readonly lost: Promise<Error> }> {
   const lost = new Promise<Error>((resolve) => holder.on('error', resolve));
   const { rows } = await holder.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [LOCK]);

@@ -36,8 +36,8 @@ export type Added = 'added' | 'known' | 'full';
 export type QueueTable = 'to_chatwoot' | 'to_whatsapp';
 
 /**
- * A durable queue of one direction: `waiting` jobs, and finished ones that recognize repetitions. The first waiting job of
- * each lane is marked (`is_first`), so that the next jobs are found without reading the ones that wait behind them.
+ * A durable queue of one direction: `waiting` jobs, and finished ones that recognize repetitions. The first waiting job
+ * of each lane is marked (`is_first`), so that the next jobs are found without reading the ones that wait behind them.
  */
 export class Queue {
   readonly table: QueueTable;

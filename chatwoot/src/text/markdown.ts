@@ -22,8 +22,8 @@ function blockOfCode(part: string): string {
 
 /**
  * Separates brackets from what makes them a link or the definition of one, so that contacts cannot show another address
- * than the one that opens. A backslash would not do: the parts that Markdown reads as code depend on the whole text, and
- * the contact can write one before it. The client removes U+0000.
+ * than the one that opens. A backslash would not do: the parts that Markdown reads as code depend on the whole text,
+ * and the contact can write one before it. The client removes U+0000.
  */
 export const withoutLinks = (text: string) => text.replace(/\](?=\0*[([:])/g, ']\u2060');
 

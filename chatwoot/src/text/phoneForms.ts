@@ -20,7 +20,9 @@ export function phoneForms(digits: string): readonly string[] {
   return [digits, other];
 }
 
-/** Whether it is a phone number that Chatwoot accepts, and not the placeholder of a hidden one (app/models/contact.rb). */
+/**
+ * Whether it is a phone number that Chatwoot accepts, and not the placeholder of a hidden one (app/models/contact.rb).
+ */
 export function isPhoneNumber(id: string): boolean {
   return /^[1-9]\d{4,14}$/.test(id);
 }

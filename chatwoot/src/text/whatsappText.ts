@@ -1,6 +1,6 @@
 /*
- * Markdown of Chatwoot's editor to the formatting of WhatsApp. WhatsApp has `*bold*`, `_italic_`, `~strike~`, code, quotes
- * and lists; its marks end with their line, so emphasis over several lines becomes one pair of marks per line.
+ * Markdown of Chatwoot's editor to the formatting of WhatsApp. WhatsApp has `*bold*`, `_italic_`, `~strike~`, code,
+ * quotes and lists; its marks end with their line, so emphasis over several lines becomes one pair of marks per line.
  */
 
 interface Mark {

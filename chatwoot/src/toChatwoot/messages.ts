@@ -78,7 +78,10 @@ export class MessageMirror {
     return message === undefined ? done() : this.mirror(dataOf(message, data), 'outgoing');
   }
 
-  /** Creates a message with a text and a file, or finds the one of an earlier attempt. @returns its number in Chatwoot */
+  /**
+   * Creates a message with a text and a file, or finds the one of an earlier attempt.
+   * @returns its number in Chatwoot
+   */
   async create(
     chat: OpenChat,
     content: Content,

@@ -13,8 +13,8 @@ export interface SentTo {
 }
 
 /**
- * Finds the chat of a conversation. One that an agent has opened is unknown until its first message: its contact has the
- * number, or the identifier of a group or person.
+ * Finds the chat of a conversation. One that an agent has opened is unknown until its first message: its contact has
+ * the number, or the identifier of a group or person.
  */
 export async function resolveChat(
   parts: Parts,

@@ -1,6 +1,6 @@
 /*
- * The records of the fake Chatwoot, and their checks. Read from the sources of chatwoot/chatwoot, develop, 2025 and 2026
- * (4.x). Each check cites its file.
+ * The records of the fake Chatwoot, and their checks. Read from the sources of chatwoot/chatwoot, develop, 2025 and
+ * 2026 (4.x). Each check cites its file.
  */
 
 export interface ContactRecord {

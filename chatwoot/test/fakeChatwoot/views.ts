@@ -81,7 +81,8 @@ export function conversationData(
 }
 
 /**
- * `webhook_data` of app/models/message.rb, with the line breaks of `Messages::WebhookContentNormalizer`. It has no status.
+ * `webhook_data` of app/models/message.rb, with the line breaks of `Messages::WebhookContentNormalizer`. It has no
+ * status.
  */
 export function messageData(message: MessageRecord, conversation: object, inbox: InboxRecord, url: string): object {
   return {

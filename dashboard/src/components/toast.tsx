@@ -10,7 +10,8 @@ type ShowToast = (text: string, tone?: 'good' | 'bad') => void;
 const ToastContext = createContext<ShowToast>(() => {});
 
 /**
- * Shows a message in a corner: `const toast = useToast(); toast(sharedStrings.saved)`. Errors stay until they are dismissed.
+ * Shows a message in a corner: `const toast = useToast(); toast(sharedStrings.saved)`. Errors stay until they are
+ * dismissed.
  */
 export function useToast(): ShowToast {
   return useContext(ToastContext);

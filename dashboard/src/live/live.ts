@@ -28,8 +28,8 @@ function useLive(): LiveConnection {
 }
 
 /**
- * The resources that an event changes, by the first part of their query keys: by its type, or the first part of it. Every
- * event creates deliveries.
+ * The resources that an event changes, by the first part of their query keys: by its type, or the first part of it.
+ * Every event creates deliveries.
  */
 const affected: Readonly<Record<string, readonly string[]>> = {
   'message.approval': ['approvals', 'messages', 'chats', 'deliveries'],

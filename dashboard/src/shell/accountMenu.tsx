@@ -38,7 +38,10 @@ export function AccountMenu({ onFollow }: { readonly onFollow?: () => void }) {
   );
 }
 
-/** The button replaces the one that was pressed. Otherwise the dialog around it would take the focus, which closes the menu. */
+/**
+ * The button replaces the one that was pressed. Otherwise the dialog around it would take the focus, which closes the
+ * menu.
+ */
 const keepFocus = (button: HTMLButtonElement | null) => button?.focus();
 
 function AccountButton(props: ComponentProps<'button'>) {

@@ -34,8 +34,8 @@ export function LoginAgain() {
 }
 
 /**
- * Returns a function that focuses the element that last had the focus before the form opened. No element opens the form,
- * and a button that was pressed loses the focus while its request runs.
+ * Returns a function that focuses the element that last had the focus before the form opened. No element opens the
+ * form, and a button that was pressed loses the focus while its request runs.
  */
 function useReturnOfFocus(isOpen: boolean): () => void {
   const last = useRef<HTMLElement>(undefined);

@@ -29,9 +29,9 @@ interface Options {
 }
 
 /**
- * Returns memory to the operating system when the process is idle. V8 keeps what a start or a burst of work needed until
- * more work makes it collect garbage, and the C library keeps what was freed: a third of the memory of a server that has
- * just started.
+ * Returns memory to the operating system when the process is idle. V8 keeps what a start or a burst of work needed
+ * until more work makes it collect garbage, and the C library keeps what was freed: a third of the memory of a server
+ * that has just started.
  */
 export class IdleMemory {
   readonly #clock: Clock;

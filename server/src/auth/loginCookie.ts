@@ -2,8 +2,9 @@
  * The login of the dashboard. Its token is in a cookie that no script can read (HttpOnly), including injected ones.
  *
  * Browsers send cookies even when another site causes the request, so a cookie alone proves nothing. It counts only
- * together with a header that other origins cannot send without a CORS preflight, which this server never grants for it (`http/cors.ts`). If
- * the browser states the origin of a request, it must be ours. `SameSite=Strict` is one more defense.
+ * together with a header that other origins cannot send without a CORS preflight, which this server never grants for it
+ * (`http/cors.ts`). If the browser states the origin of a request, it must be ours. `SameSite=Strict` is one more
+ * defense.
  */
 
 /** Sent with every request of the dashboard. */

@@ -35,8 +35,8 @@ const MAX_WAIT_MS = 10_000;
 
 /**
  * Follows the account's events. It polls the log, because the stream has neither the ids of events nor their sequence,
- * which the headers of a delivery need. A poll waits at the server, so events arrive at once. After a break it continues
- * where it was, for as long as the break lasts; only a refusal ends it.
+ * which the headers of a delivery need. A poll waits at the server, so events arrive at once. After a break it
+ * continues where it was, for as long as the break lasts; only a refusal ends it.
  */
 export class EventFeed {
   readonly #client: Client;

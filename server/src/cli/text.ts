@@ -19,8 +19,8 @@ export function shorten(text: string, length: number): string {
 }
 
 /**
- * Control characters, and those that are invisible or reorder text, which `JSON.stringify` does not escape. Escaped, they
- * are the same JSON.
+ * Control characters, and those that are invisible or reorder text, which `JSON.stringify` does not escape. Escaped,
+ * they are the same JSON.
  */
 const UNESCAPED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -24,7 +24,8 @@ interface Runs {
 
 /**
  * Records in a data folder that a node runs on it. The caller holds the lock on the folder, so earlier nodes are dead.
- * @returns the id of the folder, and the earlier nodes if this is still the folder and the machine that they ran on; they
+ * @returns the id of the folder, and the earlier nodes if this is still the folder and the machine that they ran on;
+ * they
  *   are undefined if unknown, because an older version ran here
  */
 export function noteRun(

@@ -6,7 +6,8 @@ import { thrownCode } from '../thrown.ts';
  * Resolves the imports of connectors. Import this module for its side effect; modules are evaluated once, so a process
  * has one such hook.
  *
- * - `switchboard/errors` is this server, wherever the importing module is: the file of a connector may be in any folder.
+ * - `switchboard/errors` is this server, wherever the importing module is: the file of a connector may be in any
+ *   folder.
  * - A package in `CONNECTORS` is looked up beside the server, and then in the working directory: `npx` keeps the server
  *   in a folder of its own.
  */

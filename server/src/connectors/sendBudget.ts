@@ -129,7 +129,10 @@ export class SendBudget {
     return { since: this.#clock.now(), day: 1, messages: 0 };
   }
 
-  /** Returns undefined for a number that does not warm up, or no longer. A warm-up that has not begun is on its first day. */
+  /**
+   * Returns undefined for a number that does not warm up, or no longer. A warm-up that has not begun is on its first
+   * day.
+   */
   async #warmUp(): Promise<WarmUp | undefined> {
     if (!this.#options.warmUp) return undefined;
     const text = await this.#store.get(WARMED_UP);

@@ -1,8 +1,8 @@
 import type { Schema } from './schema.ts';
 
 /**
- * The columns of each table. Statements name them, because a statement that is prepared with `*` fails as soon as another
- * node adds a column.
+ * The columns of each table. Statements name them, because a statement that is prepared with `*` fails as soon as
+ * another node adds a column.
  */
 export const columns = {
   accounts: ['account_id', 'email', 'name', 'password_hash', 'token_version', 'created_at', 'link_salt'],

@@ -12,8 +12,8 @@ import { namedColumns } from './namedColumns.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * Work that only one process does at a time. With `nodes`, two nodes that evict the same one do not deadlock, nor a node
- * and its successor.
+ * Work that only one process does at a time. With `nodes`, two nodes that evict the same one do not deadlock, nor a
+ * node and its successor.
  */
 export type SerializedWork = 'migrate' | 'nodes' | 'register';
 
@@ -100,8 +100,8 @@ export interface Dialect {
   /** Numbers deliveries in the order of their conversation's transactions; empty if ids have that order. */
   readonly deliveryPositions: readonly string[];
   /**
-   * Goes behind a table and its alias: SQLite reads it through this index. Without statistics it prefers the primary key
-   * of a table that is stored in it, even if that has to pass every row of the account.
+   * Goes behind a table and its alias: SQLite reads it through this index. Without statistics it prefers the primary
+   * key of a table that is stored in it, even if that has to pass every row of the account.
    * @param index null for the integer primary key
    */
   through(index: string | null): RawBuilder<unknown>;
@@ -124,7 +124,8 @@ export type SearchTable = 'message_words' | 'bucketed_words';
  * and merges all lists of a prefix in memory.
  *
  * A step of a merge ends only after it has written some pages, so deleted messages are no end: with a million of them,
- * one step takes a second. Each bucket therefore has markers, a row that is never deleted, whose words fill a page each.
+ * one step takes a second. Each bucket therefore has markers, a row that is never deleted, whose words fill a page
+ * each.
  */
 export interface WordBuckets {
   /** Messages per bucket. */
@@ -166,8 +167,8 @@ export interface ChangedTable {
 
 export interface TableLocks {
   /**
-   * Limits each wait for a lock in the transaction to less than the time after which PostgreSQL looks for a deadlock, so
-   * that this transaction gives up instead of one of a running node.
+   * Limits each wait for a lock in the transaction to less than the time after which PostgreSQL looks for a deadlock,
+   * so that this transaction gives up instead of one of a running node.
    */
   limit(connection: Connection): Promise<void>;
   /** Locks tables until the transaction ends, in this order. Each wait is limited. */
@@ -216,8 +217,8 @@ export class FencedError extends AppError {
 }
 
 /**
- * The connection broke, or the disk failed, during a commit, so nobody knows whether it happened. Running the work again
- * could do it twice.
+ * The connection broke, or the disk failed, during a commit, so nobody knows whether it happened. Running the work
+ * again could do it twice.
  */
 export class UnknownCommitError extends AppError {
   constructor(cause: unknown) {

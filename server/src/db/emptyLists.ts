@@ -2,7 +2,8 @@ import { type BinaryOperationNode, OperatorNode, PrimitiveValueListNode, ValueLi
 
 /**
  * The SQL constant for a comparison with an empty list. PostgreSQL rejects `in ()` and SQLite accepts it, so tests on
- * SQLite miss it. Kysely's plugin for this transforms the whole statement, which takes ten times as long as building it.
+ * SQLite miss it. Kysely's plugin for this transforms the whole statement, which takes ten times as long as building
+ * it.
  * @returns undefined for every other comparison
  */
 export function comparedWithNothing({ operator, rightOperand: list }: BinaryOperationNode): string | undefined {

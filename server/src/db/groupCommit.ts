@@ -129,9 +129,9 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
   }
 
   /**
-   * Removes the work of the next transaction from the queue: a fair share of it for each writer that is free. Work waits
-   * for a running transaction with its key. Work with a key that is in this batch already goes with it beyond the share,
-   * because it would wait for this batch.
+   * Removes the work of the next transaction from the queue: a fair share of it for each writer that is free. Work
+   * waits for a running transaction with its key. Work with a key that is in this batch already goes with it beyond the
+   * share, because it would wait for this batch.
    */
   #nextBatch(): Waiting[] {
     const share = Math.min(MAX_BATCH, Math.ceil(this.#waiting.length / (this.#store.writers - this.#running)));

@@ -86,14 +86,15 @@ interface MigrationOptions {
 /**
  * Brings the database up to the newest version. Each migration is one transaction that also records its version, so a
  * crash leaves either version intact. Nodes that start together take turns. An upgrade that cannot lock its tables soon
- * gives up its place, because everyone else waits behind it, and tries again. While it has them, running nodes wait, but
- * they can read tables that only get indexes. An older release keeps working on a newer schema unless one of the newer
- * migrations breaks it.
+ * gives up its place, because everyone else waits behind it, and tries again. While it has them, running nodes wait,
+ * but they can read tables that only get indexes. An older release keeps working on a newer schema unless one of the
+ * newer migrations breaks it.
  *
  * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
  * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
  *
- * @param options.beforeUpgrade throws if the database cannot be used for another reason, before it is upgraded for nothing
+ * @param options.beforeUpgrade throws if the database cannot be used for another reason, before it is upgraded for
+ * nothing
  * @param options.locksForMs how long it tries to lock tables
  * @param options.onWait called when tables are locked, with the connections that hold them, and again after each minute
  * @returns the versions that were applied

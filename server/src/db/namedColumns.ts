@@ -23,7 +23,8 @@ interface Source {
 
 /**
  * Replaces `*` of tables with their columns in every statement that Kysely builds: `selectAll` and `returningAll` state
- * what this release knows. A prepared statement with `*` fails in all running nodes as soon as a newer one adds a column.
+ * what this release knows. A prepared statement with `*` fails in all running nodes as soon as a newer one adds a
+ * column.
  *
  * Follows subqueries only where the statement returns their columns, because transforming all of a statement takes ten
  * times as long as building it.

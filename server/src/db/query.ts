@@ -48,7 +48,9 @@ type Row<C extends Columns> = {
   readonly [name in keyof C]: (C[name] extends 'text' ? string : number) | null;
 };
 
-/** The rows of a batch in its statement: a table on PostgreSQL, the parameters of a statement for each row on SQLite. */
+/**
+ * The rows of a batch in its statement: a table on PostgreSQL, the parameters of a statement for each row on SQLite.
+ */
 export interface BatchRows<C extends Columns> {
   /** The values of a row. */
   readonly row: { readonly [name in keyof C]: RawBuilder<unknown> };

@@ -727,8 +727,8 @@ export interface Schema {
     is_test: number;
     created_at: number;
     /**
-     * Position in the log that readers follow. PostgreSQL draws it. Events that an earlier version stored in SQLite have
-     * 0.
+     * Position in the log that readers follow. PostgreSQL draws it. Events that an earlier version stored in SQLite
+     * have 0.
      */
     position: Generated<number>;
   };

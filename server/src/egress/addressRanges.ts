@@ -7,8 +7,8 @@ const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 
 /**
- * Parses a network such as `10.0.0.0/8`, or a single address. An IPv4 network in its IPv6-mapped form is an IPv4 network.
- * Returns undefined if the text is neither.
+ * Parses a network such as `10.0.0.0/8`, or a single address. An IPv4 network in its IPv6-mapped form is an IPv4
+ * network. Returns undefined if the text is neither.
  */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = '', bits] = text.split('/', 2);

@@ -38,7 +38,8 @@ const MAX_URL_LENGTH = 2048;
 const metadata = ranges([
   // AWS, Google Cloud, Azure, DigitalOcean, Hetzner, OpenStack, Oracle and others.
   ['169.254.169.254/32', 'a link-local address, where cloud metadata lives'],
-  // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html and …/eks/latest/userguide/pod-id-how-it-works.html
+  // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html and
+  // …/eks/latest/userguide/pod-id-how-it-works.html
   ['169.254.170.2/32', 'the credentials address of AWS containers'],
   ['169.254.170.23/32', 'the credentials address of AWS containers'],
   ['fd00:ec2::23/128', 'the credentials address of AWS containers'],
@@ -170,7 +171,9 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** Returns the origin of a URL of any scheme, such as `amqp://example.com:5672`. `URL.origin` has only those of the web. */
+/**
+ * Returns the origin of a URL of any scheme, such as `amqp://example.com:5672`. `URL.origin` has only those of the web.
+ */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host } = new URL(url);

@@ -23,8 +23,8 @@ import {
 } from './parts.ts';
 
 /**
- * The event types of the contract: the meaning of each and the shape of its `data`. The contract fixes the types and the
- * fields of `message.incoming`, `message.sent` and `session.connected`; we define the rest.
+ * The event types of the contract: the meaning of each and the shape of its `data`. The contract fixes the types and
+ * the fields of `message.incoming`, `message.sent` and `session.connected`; we define the rest.
  */
 const contractEvents = {
   'message.incoming': {

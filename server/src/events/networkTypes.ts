@@ -54,10 +54,10 @@ export const unreadableReasons = [
 ] as const;
 
 /**
- * `no_session`: there is no encrypted session with the sender's device. `wrong_session`: no session with it fits, such as
- * after a failed check (Bad MAC). `no_pre_key`: the sender used a key of the session's number that is gone.
+ * `no_session`: there is no encrypted session with the sender's device. `wrong_session`: no session with it fits, such
+ * as after a failed check (Bad MAC). `no_pre_key`: the sender used a key of the session's number that is gone.
  * `no_group_key`: the sender's key of the group is missing. `wrong_group_key`: that key does not fit.
- * `not_encrypted_for_device`: the sender encrypted the message only for other devices. `sealed_change`: the secret of the
- * changed message does not open an edit or a reaction. `no_message_secret`: that secret never came.
+ * `not_encrypted_for_device`: the sender encrypted the message only for other devices. `sealed_change`: the secret of
+ * the changed message does not open an edit or a reaction. `no_message_secret`: that secret never came.
  */
 export type UnreadableReason = (typeof unreadableReasons)[number];

@@ -22,8 +22,8 @@ const WARN_EVERY_MS = 60_000;
 
 /**
  * Passes a network's call on to the other sessions that it concerns. The network repeats a call until all of them have
- * stored it, except sessions that it was only offered to and that are not connected: one number that is switched off must
- * not hold up its whole business. A repeated part changes nothing.
+ * stored it, except sessions that it was only offered to and that are not connected: one number that is switched off
+ * must not hold up its whole business. A repeated part changes nothing.
  */
 export class CallbackFan {
   readonly #options: Options;

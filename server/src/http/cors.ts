@@ -36,8 +36,9 @@ const EXPOSED = [
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * Lets web pages of some origins call the REST API from a browser (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
- * Each response repeats one exact origin, never `*`, and never allows credentials, so browsers send no cookies.
+ * Lets web pages of some origins call the REST API from a browser (CORS,
+ * https://fetch.spec.whatwg.org/#http-cors-protocol). Each response repeats one exact origin, never `*`, and never
+ * allows credentials, so browsers send no cookies.
  */
 export function addCors(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;

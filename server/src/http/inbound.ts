@@ -83,7 +83,8 @@ export function addInbound(app: FastifyInstance, deps: InboundDeps): void {
     const answered = forwardedRequests.has(request)
       ? await receiveHere(session, callback)
       : await receiveAt(session, callback);
-    // Another node that only relayed the request gets the answer without these, so they are handled where it was received.
+    // Another node that only relayed the request gets the answer without these, so they are handled where it was
+    // received.
     const all = await fan.passOn(callback, answered);
     if (all.status === NOT_CONNECTED) throw new AppError('session_not_connected');
     return all;

@@ -56,7 +56,8 @@ export function acceptContent(
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    // Fastify refuses a malformed type before it looks for a parser. Senders copy the types that other programs declare.
+    // Fastify refuses a malformed type before it looks for a parser. Senders copy the types that other programs
+    // declare.
     scope.addHook('onRequest', async ({ raw: { headers } }) => {
       const { 'content-type': type } = headers;
       if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';

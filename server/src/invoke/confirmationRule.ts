@@ -36,8 +36,8 @@ function recipientField({ recipients, input }: Reach): string | undefined {
 }
 
 /**
- * The rule of keys with `confirm`: which calls the user has to confirm. It is part of every call, so that no channel can
- * forget it; the channel decides how to ask.
+ * The rule of keys with `confirm`: which calls the user has to confirm. It is part of every call, so that no channel
+ * can forget it; the channel decides how to ask.
  */
 export class ConfirmationRule {
   readonly #services: Pick<Services, 'database' | 'sessions'>;

@@ -186,7 +186,9 @@ export class Idempotency {
     return ({ created_at: createdAt }: IdempotencyKeyTable) => createdAt >= now - KEPT_MS;
   }
 
-  /** Whether no process works on a key. A node without a row can change nothing; a single process knows its own keys. */
+  /**
+   * Whether no process works on a key. A node without a row can change nothing; a single process knows its own keys.
+   */
   async #isAbandoned(tx: Tx, known: IdempotencyKeyTable, request: KeyedRequest, now: number): Promise<boolean> {
     const { owner } = known;
     if (owner === this.#nodeId) return [undefined, request].includes(this.#running.get(nameOf(request)));
@@ -227,7 +229,10 @@ function isSame(known: IdempotencyKeyTable, hashes: ReturnType<typeof hashesOf>,
 /** Maximum number of fields with a default that may have been added since the previous release. */
 const MAX_ADDED = 6;
 
-/** Returns the validated input as earlier releases may have seen it: without some of the fields that the caller left out. */
+/**
+ * Returns the validated input as earlier releases may have seen it: without some of the fields that the caller left
+ * out.
+ */
 function earlierInputs({ sent, input }: KeyedRequest): Input[] {
   const added = Object.keys(input)
     .filter((name) => !Object.hasOwn(sent, name))

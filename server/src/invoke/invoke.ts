@@ -334,8 +334,8 @@ class Invocation {
   }
 
   /**
-   * Continues a run that did not end. If it is refused for what has changed since, and has stored something before, that
-   * is its outcome: the time of a scheduled message may have passed.
+   * Continues a run that did not end. If it is refused for what has changed since, and has stored something before,
+   * that is its outcome: the time of a scheduled message may have passed.
    */
   async #resume(input: Input, resourceId: string): Promise<unknown> {
     const before = await this.#storedUnder(resourceId, input);

@@ -40,10 +40,10 @@ export class NetworkIds {
   }
 
   /**
-   * Returns the input with our ids. A list of the recipients of a bulk message stays as it is, because each has a result
-   * of its own (see `recipientFinder`).
-   * @throws {AppError} `not_found` naming the field; `session_required` or `validation_failed` if several sessions are in
-   * the group
+   * Returns the input with our ids. A list of the recipients of a bulk message stays as it is, because each has a
+   * result of its own (see `recipientFinder`).
+   * @throws {AppError} `not_found` naming the field; `session_required` or `validation_failed` if several sessions are
+   * in the group
    */
   async replace(operation: Pick<Operation, 'input'>, caller: Caller, input: Input): Promise<Input> {
     let replaced = input;
@@ -68,7 +68,8 @@ export class NetworkIds {
 
   /**
    * Lets networks reach the people whom a call refers to by user ids. Bulk messages name their recipients themselves.
-   * Calls that ask no network, such as changes of keys and filters, store nothing: sessions report the people they meet.
+   * Calls that ask no network, such as changes of keys and filters, store nothing: sessions report the people they
+   * meet.
    * @throws {AppError} `not_supported` if the network of the call's session has no such ids
    */
   async name(operation: Pick<Operation, 'input' | 'effect' | 'owner'>, ctx: Named, given: Input): Promise<void> {

@@ -209,7 +209,9 @@ export type Route = `${Operation['method']} /${string}`;
 /** An operation as its file declares it: with the fields of its input, which refuses all others. */
 type Declared<D, P> = Omit<D, 'method' | 'path' | 'input'> & { readonly route: Route; readonly input: P };
 
-/** A handler is a property here: of a method, TypeScript would accept one that needs more services than `uses` lists. */
+/**
+ * A handler is a property here: of a method, TypeScript would accept one that needs more services than `uses` lists.
+ */
 interface Handlers<I extends TObject, O extends TSchema, C, R> {
   readonly run: (ctx: C, input: Static<I>) => Promise<Static<O>>;
   readonly readStored?: (ctx: R, input: Static<I>) => Promise<Static<O> | undefined>;

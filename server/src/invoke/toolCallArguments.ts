@@ -5,8 +5,8 @@ import type { Operation } from './operation.ts';
 
 /*
  * The list of tool calls keeps these arguments: ids, recipients, event types, choices, times, whole numbers and
- * switches. Every other value is replaced by its size, because it can be a text, a file, a place or a secret. A value is
- * kept only if its field may have it and it looks as it should, so a text in the wrong field is not stored either.
+ * switches. Every other value is replaced by its size, because it can be a text, a file, a place or a secret. A value
+ * is kept only if its field may have it and it looks as it should, so a text in the wrong field is not stored either.
  */
 
 const ID = /^[A-Za-z]{2,10}_[\w.-]{1,100}$/;
@@ -24,8 +24,8 @@ const isNumber = (text: string) => text.length <= 40 && digitsOf(text) !== undef
 const isTime = (text: string) => TIME.test(text);
 
 /**
- * The texts that a field may have, by its name, besides those that refer to something. Other fields keep no text, except
- * times where their schema wants one, and choices.
+ * The texts that a field may have, by its name, besides those that refer to something. Other fields keep no text,
+ * except times where their schema wants one, and choices.
  */
 const rules: readonly (readonly [names: RegExp, isKept: (text: string) => boolean])[] = [
   [/^events?$/, (text) => EVENT_TYPE.test(text)],

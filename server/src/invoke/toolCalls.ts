@@ -22,8 +22,8 @@ interface Options {
 
 /**
  * Stores the MCP tool calls of API keys. A call that may have changed something is stored before its answer, in the
- * transaction of others that arrive together, so that no acknowledged change is missing. Calls that only read are stored
- * within a second, and a crash loses the last of them.
+ * transaction of others that arrive together, so that no acknowledged change is missing. Calls that only read are
+ * stored within a second, and a crash loses the last of them.
  */
 export class ToolCalls {
   readonly #options: Options;

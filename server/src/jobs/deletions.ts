@@ -112,8 +112,8 @@ export class Deletions {
   }
 
   /**
-   * Runs a recorded deletion after the one in progress on its resource in this process. One with the same details shares
-   * its run. Resolves with what the handler returns.
+   * Runs a recorded deletion after the one in progress on its resource in this process. One with the same details
+   * shares its run. Resolves with what the handler returns.
    */
   run(deletion: Deletion, isResumed = false): Promise<unknown> {
     const { resourceId, details } = deletion;

@@ -47,9 +47,9 @@ interface Options {
 }
 
 /**
- * Reads the titles, descriptions and pictures of pages. The account chooses the URL, so it is vetted like that of a file to send (see
- * `fetch.ts`), and bytes, pixels and time are bounded. Only https is fetched. A thread parses the pages, and each account
- * has one page in progress.
+ * Reads the titles, descriptions and pictures of pages. The account chooses the URL, so it is vetted like that of a
+ * file to send (see `fetch.ts`), and bytes, pixels and time are bounded. Only https is fetched. A thread parses the
+ * pages, and each account has one page in progress.
  */
 export class LinkPreviews {
   readonly #options: Options;

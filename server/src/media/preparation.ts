@@ -38,7 +38,9 @@ const VERSION = 1;
  */
 export class Preparation {
   readonly #options: Options;
-  /** By the account, the content and the target. Of this node only: another one does the same, and one result counts. */
+  /**
+   * By the account, the content and the target. Of this node only: another one does the same, and one result counts.
+   */
   readonly #running = new Map<string, Promise<MediaTable>>();
   /** Of this node only: another one tries once itself. */
   readonly #failures = new Map<string, { readonly error: ConversionError; readonly at: number }>();

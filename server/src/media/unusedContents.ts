@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * How long a content is kept after its last file was deleted. A message that was being sent, and an upload that was being
- * stored, are finished by then.
+ * How long a content is kept after its last file was deleted. A message that was being sent, and an upload that was
+ * being stored, are finished by then.
  */
 const GRACE_MS = 60 * 60_000;
 /** How long one removal may take; several times the deadline of an S3 request. */
@@ -25,9 +25,9 @@ const CHECK_MS = 200;
 const WAIT_MS = 30_000;
 
 /**
- * Contents to which possibly no file of any account refers any longer. A content is marked in the transaction that deletes
- * a file of it, and removed an hour later if nothing refers to it by then. Only one node removes a content at a time, and
- * while it does, an upload of the same content waits.
+ * Contents to which possibly no file of any account refers any longer. A content is marked in the transaction that
+ * deletes a file of it, and removed an hour later if nothing refers to it by then. Only one node removes a content at a
+ * time, and while it does, an upload of the same content waits.
  */
 export class UnusedContents {
   readonly #options: Options;
@@ -52,7 +52,9 @@ export class UnusedContents {
     throw new AppError('storage_unavailable', 'The same file is being deleted; try again');
   }
 
-  /** Marks the content of a file, in the transaction that deletes the file. Whether others refer to it is found later. */
+  /**
+   * Marks the content of a file, in the transaction that deletes the file. Whether others refer to it is found later.
+   */
   async mark(tx: Tx, hash: string): Promise<void> {
     await addMark.run(tx, { hash, unusedAt: this.#options.clock.now() });
   }
@@ -72,8 +74,8 @@ export class UnusedContents {
   async #remove(hash: string): Promise<boolean> {
     const { database, store, clock } = this.#options;
     const now = clock.now();
-    // Passes all rows of the sandbox. A later reference comes from a file, whose deletion marks the content again, or from
-    // a reference that exists now.
+    // Passes all rows of the sandbox. A later reference comes from a file, whose deletion marks the content again, or
+    // from a reference that exists now.
     const isInSandbox = await isPassedOn(database.longReader, hash);
     const isOurs = await database.commit(async (tx) => {
       const until = now + REMOVAL_MS;

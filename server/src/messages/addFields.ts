@@ -13,7 +13,9 @@ import { userIdsOf } from './userIds.ts';
 interface Deps {
   readonly reader: Queryable;
   readonly log: Log;
-  /** Returns a function that returns the connector of one of the sessions; undefined if this server does not have it. */
+  /**
+   * Returns a function that returns the connector of one of the sessions; undefined if this server does not have it.
+   */
   connectorsOf(sessionIds: readonly string[]): Promise<(sessionId: string) => Connector | undefined>;
 }
 

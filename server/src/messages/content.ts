@@ -97,8 +97,8 @@ const PAYLOAD_CHARACTERS = 1024;
 const PART_CHARACTERS = 65_536;
 
 /**
- * Returns the parts of a network's message that the API knows, within its limits: a modified app of the network can send
- * anything. A location with impossible coordinates becomes a text.
+ * Returns the parts of a network's message that the API knows, within its limits: a modified app of the network can
+ * send anything. A location with impossible coordinates becomes a text.
  */
 export function withinLimits(content: MessageContent): MessageContent {
   const { type, text, media, location, contact, poll, template, interactive, mentions, isForwarded, payload } = content;

@@ -63,7 +63,8 @@ export interface Inbox {
 }
 
 /**
- * Stores most reports in one transaction. Reports of a session take effect in order, because its id is their commit key.
+ * Stores most reports in one transaction. Reports of a session take effect in order, because its id is their commit
+ * key.
  * @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item
  * @param options.keysChanged called when the recipients of API keys follow a person
  */

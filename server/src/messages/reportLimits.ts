@@ -1,6 +1,8 @@
 import { cut } from '../events/contentParts/limits.ts';
 
-/* Limits of the texts that a network reports. Strangers write them with modified apps, up to what the network carries. */
+/*
+ * Limits of the texts that a network reports. Strangers write them with modified apps, up to what the network carries.
+ */
 
 /** Largest text of a message, in characters: the limit of WhatsApp and of the API. */
 export const MAX_TEXT_CHARACTERS = 65_536;

@@ -15,8 +15,8 @@ const PLACES = 65_536;
 export const place = sql<number>`coalesce(turn, seq * ${sql.lit(PLACES)})`;
 
 /**
- * The last place that a message of any chat can have now. Everything stored later is behind it. A chat would need 65,536
- * messages that were queued later than the newest one was stored to have a place behind it.
+ * The last place that a message of any chat can have now. Everything stored later is behind it. A chat would need
+ * 65,536 messages that were queued later than the newest one was stored to have a place behind it.
  */
 export const lastPlace = sql<
   number | null

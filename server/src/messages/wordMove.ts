@@ -20,9 +20,9 @@ const RETRY_MS = 60_000;
 const MESSAGES = { first: 20, fewest: 5, most: 200 };
 
 /**
- * Moves messages from the search index of an earlier release to the one with buckets, newest first, in transactions with
- * few of them. The rows of the former index are what is left to do, so it continues after a crash, and after an earlier
- * release has added rows. Searches read both indexes until then.
+ * Moves messages from the search index of an earlier release to the one with buckets, newest first, in transactions
+ * with few of them. The rows of the former index are what is left to do, so it continues after a crash, and after an
+ * earlier release has added rows. Searches read both indexes until then.
  */
 export class WordMove {
   readonly #options: Options;

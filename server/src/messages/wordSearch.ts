@@ -136,9 +136,10 @@ const MOST_SORTED = 20_000;
 const OLDER_SCANNED = 100_000;
 
 /**
- * A common word is found among the newest messages, where the order is free. Other words are rare, so all their messages
- * are found by the index and sorted. PostgreSQL cannot tell the two cases apart: left to choose, it scans a million rows
- * for a rare word (240 ms). A word that is common among older messages only is searched in order, in parts.
+ * A common word is found among the newest messages, where the order is free. Other words are rare, so all their
+ * messages are found by the index and sorted. PostgreSQL cannot tell the two cases apart: left to choose, it scans a
+ * million rows for a rare word (240 ms). A word that is common among older messages only is searched in order, in
+ * parts.
  */
 async function findByIndex(on: Queryable, { accountId, words, before, most }: WordQuery): Promise<WordMatches> {
   const { search } = on.dialect;

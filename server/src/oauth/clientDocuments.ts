@@ -8,8 +8,8 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Fetches client ID metadata documents. Strangers choose the URL, so it is vetted like a webhook's (see `egress/target.ts`):
- * only https, no redirects, no private addresses, and limits of size and time.
+ * Fetches client ID metadata documents. Strangers choose the URL, so it is vetted like a webhook's (see
+ * `egress/target.ts`): only https, no redirects, no private addresses, and limits of size and time.
  */
 export class ClientDocuments {
   readonly #policy: TargetPolicy;

@@ -11,7 +11,10 @@ export const paths = {
 /** The cookie in which the library would remember the person. No browser keeps it. */
 export const SESSION_COOKIE = 'switchboard-oauth-session';
 
-/** The parameters of an authorization request that this server knows. Others, such as those of OpenID Connect, are dropped. */
+/**
+ * The parameters of an authorization request that this server knows. Others, such as those of OpenID Connect, are
+ * dropped.
+ */
 const PARAMETERS = [
   'client_id',
   'redirect_uri',

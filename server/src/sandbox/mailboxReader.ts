@@ -12,8 +12,8 @@ export interface Phone extends Sender {
   readonly name: string | null;
   /**
    * Resolves once the event is stored.
-   * @param hasWaited whether the event happened while the phone was offline; by default, the phone decides by the moment
-   * of sending, which is exact only for events of this node
+   * @param hasWaited whether the event happened while the phone was offline; by default, the phone decides by the
+   * moment of sending, which is exact only for events of this node
    * @returns false if the phone has blocked its sender
    */
   receive(event: SandboxEvent, hasWaited?: boolean): Promise<boolean>;
@@ -53,9 +53,9 @@ interface Direct extends Waiting {
 
 /**
  * Dispatches the events of one session to its phone. Those of a chat go one after the other, because one that is stored
- * at the second attempt must not arrive behind a later one. Removes mail that the phone has stored. If the process dies in between,
- * the next reader dispatches the same mail again. The inbox recognizes a message that it has, and repeating edits,
- * reactions, votes, deletions and receipts in order ends in the same state. Of the changes of a group the inbox
+ * at the second attempt must not arrive behind a later one. Removes mail that the phone has stored. If the process dies
+ * in between, the next reader dispatches the same mail again. The inbox recognizes a message that it has, and repeating
+ * edits, reactions, votes, deletions and receipts in order ends in the same state. Of the changes of a group the inbox
  * recognizes only the last one, so that the mail of each is removed before the next one is dispatched.
  */
 export class MailboxReader {

@@ -108,8 +108,8 @@ export class SandboxTemplates implements TemplateActions {
 
   /**
    * Returns why a template cannot be sent, with the errors of the Cloud API. A session that has never created one can
-   * send any, so that an integration can be tried without creating its templates. Without a language, a template that is
-   * approved in any is enough.
+   * send any, so that an integration can be tried without creating its templates. Without a language, a template that
+   * is approved in any is enough.
    */
   async refusalOf({ name, language }: PlannedTemplate): Promise<AppError | undefined> {
     const named = (await this.#all()).filter((one) => one.name === name && one.language === (language ?? one.language));

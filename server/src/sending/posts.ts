@@ -40,7 +40,8 @@ export class Posts {
 
   /**
    * @param row in the state `sending`. An earlier run of the request may have stored it.
-   * @throws {AppError} `session_not_connected`, `not_supported`, `quota_exceeded`, `send_failed`, or the network's error
+   * @throws {AppError} `session_not_connected`, `not_supported`, `quota_exceeded`, `send_failed`, or the network's
+   * error
    */
   async postStatus(session: SessionRef, row: StatusTable, quota?: SendQuota): Promise<StatusTable> {
     const { database, live, media } = this.#options;

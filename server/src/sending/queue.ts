@@ -20,7 +20,9 @@ const CHATS_AT_ONCE = 8;
 const POLL_MS = 30_000;
 /** Pause after an outage of the database, which may have left messages behind that nobody else sends. */
 const OUTAGE_MS = 1000;
-/** Maximum time that a new message waits for its turn before it is left to the queue. Its caller waits a little longer. */
+/**
+ * Maximum time that a new message waits for its turn before it is left to the queue. Its caller waits a little longer.
+ */
 const MAX_TURN_WAIT_MS = 10_000;
 /** Maximum number of calls that wait for a turn in one chat. */
 const MAX_WAITING = 200;

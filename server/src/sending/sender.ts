@@ -187,7 +187,8 @@ export class Sender {
    * Hands a message to its network, in its turn.
    * @param turn.storing resolves with the row of an earlier run of the request
    * @param turn.hasWaited whether the message may have been cancelled while it waited for its turn
-   * @returns a function that waits for what comes after the turn, and returns the message; undefined if it is still queued
+   * @returns a function that waits for what comes after the turn, and returns the message; undefined if it is still
+   * queued
    */
   async #dispatch(
     live: LiveSession,

@@ -21,7 +21,8 @@ type Take = (request: CallbackRequest) => Promise<CallbackAnswer>;
 /**
  * Returns the receiver of a network's calls for a session: its connection, or else its connector, if that answers for
  * sessions that are not connected.
- * @throws {AppError} `not_found`, `session_not_connected`, `not_supported`, and the errors of `LiveSessions.requireOwner`
+ * @throws {AppError} `not_found`, `session_not_connected`, `not_supported`, and the errors of
+ * `LiveSessions.requireOwner`
  */
 export async function callbackTakerOf(needed: Needed, session: SessionRef): Promise<Take> {
   try {

@@ -17,7 +17,9 @@ interface Options {
 /** People whose presence a session follows: each is asked for again after every reconnect. */
 const MAX_FOLLOWED = 50;
 
-/** The contacts whose presence sessions follow. Networks forget them with the connection, so they are asked for again. */
+/**
+ * The contacts whose presence sessions follow. Networks forget them with the connection, so they are asked for again.
+ */
 export class FollowedPresences {
   readonly #options: Options;
   /** By session and contact. */

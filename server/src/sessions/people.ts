@@ -51,7 +51,8 @@ export class People {
     for (const userId of userIds) {
       const named = { ...session, phoneNumber: placeholderOfUserId(userId), userId };
       const set: SessionStore['set'] = async (key, value) => {
-        // First: an id that the network has stored is not named again, even if we stopped before the contact was stored.
+        // First: an id that the network has stored is not named again, even if we stopped before the contact was
+        // stored.
         await this.#database.commit((tx) => insertNamed.run(tx, named), sessionId);
         await store.set(key, value);
       };

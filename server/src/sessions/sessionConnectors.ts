@@ -16,7 +16,9 @@ export class SessionConnectors {
     this.#connectors = connectors;
   }
 
-  /** Returns a function that returns the connector of one of the sessions; undefined if this server does not have it. */
+  /**
+   * Returns a function that returns the connector of one of the sessions; undefined if this server does not have it.
+   */
   async of(sessionIds: readonly string[], on = this.#reader): Promise<(sessionId: string) => Connector | undefined> {
     const names = new Map<string, string>();
     const unknown = new Set<string>();

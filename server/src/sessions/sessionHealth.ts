@@ -40,8 +40,8 @@ interface Done {
 }
 
 /**
- * Stores what the sessions of this process have done since the last time, in small transactions, and assesses their risk.
- * Sessions that did nothing cost nothing, unless they are at risk.
+ * Stores what the sessions of this process have done since the last time, in small transactions, and assesses their
+ * risk. Sessions that did nothing cost nothing, unless they are at risk.
  */
 export class SessionHealth {
   readonly #options: Options;

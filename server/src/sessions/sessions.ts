@@ -181,8 +181,8 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Deletes a session for good: marks it first, so that nothing connects it again, logs it out if its network answers in
-   * time, releases its number, and deletes its rows. Resolves when that is done, or after 10 s, while it continues.
+   * Deletes a session for good: marks it first, so that nothing connects it again, logs it out if its network answers
+   * in time, releases its number, and deletes its rows. Resolves when that is done, or after 10 s, while it continues.
    */
   async delete(session: SessionRef): Promise<void> {
     const { database, deletions, clock } = this.#options;
@@ -275,7 +275,9 @@ export class Sessions implements LeaseWorker {
     if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
   }
 
-  /** Closes the session and opens it with its present options. Returns whether they have changed since it was opened. */
+  /**
+   * Closes the session and opens it with its present options. Returns whether they have changed since it was opened.
+   */
   async #reopenIfChanged(state: SessionState): Promise<boolean> {
     const row = await findSession(this.#options.database.reader, state);
     if (row === undefined || !this.#haveOptionsChanged(state.openedWith, row)) return false;

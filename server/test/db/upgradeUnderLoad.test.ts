@@ -20,8 +20,8 @@ import { bearer, type Call, startServer, type TestServer } from '../support/serv
 
 /*
  * Upgrades of databases that servers of earlier commits have written, while requests run: schema 1 by a700e59f, and
- * schema 15 by 195315aa, each filled by `writeFixture.ts` of its time. On PostgreSQL, a node of the earlier commit keeps
- * reading and writing alongside the new one.
+ * schema 15 by 195315aa, each filled by `writeFixture.ts` of its time. On PostgreSQL, a node of the earlier commit
+ * keeps reading and writing alongside the new one.
  */
 
 const BOB = '491700000002';
@@ -196,8 +196,8 @@ function assertIdentitiesKept(before: Contents, after: Contents): void {
 const LEASE_END = '(extract(epoch from clock_timestamp()) * 1000)::bigint + 15000';
 
 /**
- * Uses the database as a node of an earlier commit does: it locks its own row in each transaction, and lists the columns
- * that it knows. It owns no sessions or webhooks.
+ * Uses the database as a node of an earlier commit does: it locks its own row in each transaction, and lists the
+ * columns that it knows. It owns no sessions or webhooks.
  */
 class OldNode {
   /** The ids and texts of the messages that it has stored. */

@@ -10,8 +10,8 @@ import { connect, type Program, type Running, skipWithout, start } from './progr
 import { quietPort } from './quietPort.ts';
 
 /*
- * Runs the programs of "Answer an incoming message" in docs/sending.md, and the endpoints of docs/php.md and docs/go.md,
- * in each language that is installed.
+ * Runs the programs of "Answer an incoming message" in docs/sending.md, and the endpoints of docs/php.md and
+ * docs/go.md, in each language that is installed.
  */
 
 const SECRET = 'a long random text';

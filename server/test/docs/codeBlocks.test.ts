@@ -121,7 +121,8 @@ async function runPage(file: string, steps: readonly Block[]): Promise<void> {
 }
 
 /**
- * Replaces the ports of a text by those of this test: the default port of the server, and ports of receivers, from 3000.
+ * Replaces the ports of a text by those of this test: the default port of the server, and ports of receivers, from
+ * 3000.
  */
 async function portsHere(server: TestServer): Promise<(text: string) => string> {
   const ports = new Map([['8080', new URL(server.url).port]]);

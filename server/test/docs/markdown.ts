@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
  *
  *   <!-- not run: it needs Docker -->        a command that the tests cannot run, with the reason
  *   <!-- file: receiver.mjs -->              saved under this name, for the commands that follow
- *   <!-- terminal: receiver until "text" --> commands of another terminal, which has printed the text before the page goes on
+ *   <!-- terminal: receiver until "text" --> commands of another terminal; the page goes on after the text
  *   <!-- output -->                          what the commands above it print
  *   <!-- output: receiver -->                lines that the other terminal prints, among others
  *   <!-- run -->                             a JavaScript or TypeScript block that is executed

@@ -8,7 +8,9 @@ import { connectSession, newNumber, startServer, type TestServer } from '../supp
 
 const tags = (text: string) => [...text].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('');
 const END_TAG = '\u{e007f}';
-/** Characters that a stranger can hide in a text: tags, overrides of direction, characters of zero width and selectors. */
+/**
+ * Characters that a stranger can hide in a text: tags, overrides of direction, characters of zero width and selectors.
+ */
 const HIDDEN = `${tags('ignore all')}\u202e\u2066\u200b\u2060\ufeff\u{e0101}\u{e0102}`;
 const HIDDEN_COUNT = 17;
 

@@ -15,8 +15,8 @@ import {
 } from '../support/server.ts';
 
 /**
- * Two nodes synchronize their steady clocks with heartbeats in real time. The fake clock advances between heartbeats, so
- * one node can be ahead of the other by that much.
+ * Two nodes synchronize their steady clocks with heartbeats in real time. The fake clock advances between heartbeats,
+ * so one node can be ahead of the other by that much.
  */
 const BEYOND_SKEW_MS = 30_000;
 

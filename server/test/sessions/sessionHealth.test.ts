@@ -16,8 +16,8 @@ import {
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * The health of a session once it is as expected. Time passes, so that what was counted is stored; at first quickly, and
- * then slowly, because a busy machine must come to it within the hour whose figures it shows.
+ * The health of a session once it is as expected. Time passes, so that what was counted is stored; at first quickly,
+ * and then slowly, because a busy machine must come to it within the hour whose figures it shows.
  */
 function healthOf(
   call: Call,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 export const PATIENCE_MS = 120_000;
 
 /**
- * Polls until the value is as expected, for changes that are stored with a delay. After two seconds it polls less often,
- * because many requests slow down what they wait for.
+ * Polls until the value is as expected, for changes that are stored with a delay. After two seconds it polls less
+ * often, because many requests slow down what they wait for.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,

@@ -7,7 +7,8 @@ import { ADA, cloudSession, eventsOf, GRACE, passUntil } from '../support/networ
 import { type Answer, bearer, type Call, eventOf } from '../support/server.ts';
 
 /*
- * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/reference and
+ * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/reference
+ * and
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/webhooks
  */
 

@@ -173,7 +173,8 @@ describe('products of a catalog on the WhatsApp Cloud API', () => {
     assert.deepEqual([forwarded.status, forwarded.body.interactive], [201, { product: input.product }]);
   });
 
-  // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/order and .../messages/text
+  // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/order and
+  // .../messages/text
   it('receives the order and the question that answer a product', async () => {
     const { graph, call, catalogId, offer } = await connected();
     const { messageId } = (await offer({ product: { catalogId, retailerId: 'sencha-100' } })).body;

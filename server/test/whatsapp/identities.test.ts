@@ -214,8 +214,9 @@ it('a number that becomes known without a message replaces the placeholder in ea
 });
 
 /*
- * A person who hides the number shares it without a text: `SHARE_PHONE_NUMBER` answers a request for the number (WhatsApp
- * Web, message type 11), and a message or notice names the number next to the LID (`sender_pn`, `participant_pn`).
+ * A person who hides the number shares it without a text: `SHARE_PHONE_NUMBER` answers a request for the number
+ * (WhatsApp Web, message type 11), and a message or notice names the number next to the LID (`sender_pn`,
+ * `participant_pn`).
  */
 it('joins the chats of a person who shares the number only in the envelope of a message', async () => {
   const { whatsapp, call } = setting;

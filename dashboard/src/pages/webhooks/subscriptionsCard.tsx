@@ -97,7 +97,9 @@ function columnsFor(end: (subscription: EventSubscription) => void): readonly Co
   ];
 }
 
-/** Only the host, because the rest of a callback's URL often contains a secret. Narrow screens have no other columns. */
+/**
+ * Only the host, because the rest of a callback's URL often contains a secret. Narrow screens have no other columns.
+ */
 function Callback({ subscription }: { readonly subscription: EventSubscription }) {
   const { event, keyId, expiresAt } = subscription;
   return (

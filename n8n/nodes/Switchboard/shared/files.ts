@@ -51,7 +51,9 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t!-~]*
 /** n8n's HTTP client encodes a body of these types, and the server reads a form as one. */
 const ENCODED_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Returns the type to send a file with. The server recognizes a file by its content, so a general type loses little. */
+/**
+ * Returns the type to send a file with. The server recognizes a file by its content, so a general type loses little.
+ */
 function contentTypeOf(mimeType: string): string {
   const type = mimeType.trim();
   const [essence = ''] = type.toLowerCase().split(/[; \t]/);

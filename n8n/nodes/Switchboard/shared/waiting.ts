@@ -21,7 +21,10 @@ import { type Caller, CREDENTIAL, isTemporary, path, readPage } from './transpor
 
 /** The server accepts webhooks of 366 days. */
 const MAX_WAIT_MS = 365 * 86_400_000;
-/** Time that an answer's webhook outlives the wait, for clocks that differ. n8n runs no code of the node when the time ends. */
+/**
+ * Time that an answer's webhook outlives the wait, for clocks that differ. n8n runs no code of the node when the time
+ * ends.
+ */
 const RESERVE_MS = 3_600_000;
 const UNITS_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
 const MAX_IN_PLACE_MS = 10 * 60_000;
@@ -201,7 +204,9 @@ async function removeAnswered(context: IWebhookFunctions, executionId: string): 
   }
 }
 
-/** Returns the secret of a waiting execution. It is derived, because a webhook has no access to what the node stored. */
+/**
+ * Returns the secret of a waiting execution. It is derived, because a webhook has no access to what the node stored.
+ */
 async function secretOf(caller: Caller, executionId: string): Promise<string> {
   const { apiKey } = await caller.getCredentials<{ apiKey: string }>(CREDENTIAL);
   return createHmac('sha256', apiKey).update(`wait ${executionId} ${caller.getNode().id}`).digest('hex');
@@ -215,8 +220,8 @@ interface LogEntry {
 }
 
 /**
- * Reads the event log for the answer to a message. The start is stored with the execution, because a node with "Retry On
- * Fail" gets the message of the first try: the answer can have come since.
+ * Reads the event log for the answer to a message. The start is stored with the execution, because a node with "Retry
+ * On Fail" gets the message of the first try: the answer can have come since.
  */
 class AnswerLog {
   readonly #item: ItemCall;

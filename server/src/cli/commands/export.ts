@@ -32,7 +32,9 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Writes what the account has as JSON lines. Calling it again with the folder of an interrupted export continues it. */
+/**
+ * Writes what the account has as JSON lines. Calling it again with the folder of an interrupted export continues it.
+ */
 export async function exportAccount(context: Context, folder: string): Promise<void> {
   const { io, out } = context;
   const client = await context.client();

@@ -40,8 +40,8 @@ const CLEANUP_SECONDS = 45;
 const TEXT = 'Switchboard doctor';
 
 /**
- * Tries on a linked number what a session does most: sends to itself, reacts, replies, edits, deletes, posts a status to
- * itself. Prints what WhatsApp answered, so that the output can be published.
+ * Tries on a linked number what a session does most: sends to itself, reacts, replies, edits, deletes, posts a status
+ * to itself. Prints what WhatsApp answered, so that the output can be published.
  */
 export async function whatsappDoctor(context: Context, options: WhatsappDoctorOptions): Promise<void> {
   const checkup = new Checkup(context, await context.client(), options);

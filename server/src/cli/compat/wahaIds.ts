@@ -2,8 +2,8 @@ import { badRequest, unprocessable } from './wahaErrors.ts';
 
 /*
  * Ids of WAHA. A chat is `491707654321@c.us`, `…@g.us` or `…@lid`. A message is `{fromMe}_{chat}_{id}`
- * (`buildMessageId` and `parseMessageIdSerialized` in `session.noweb.core.ts` of devlikeapro/waha). Its last part is our
- * id without `msg_`: it exists as soon as a message is stored, and finds the message without a search.
+ * (`buildMessageId` and `parseMessageIdSerialized` in `session.noweb.core.ts` of devlikeapro/waha). Its last part is
+ * our id without `msg_`: it exists as soon as a message is stored, and finds the message without a search.
  */
 
 const MAX_ID = 300;

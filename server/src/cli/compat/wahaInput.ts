@@ -1,7 +1,9 @@
 import { type Fields, isFields } from '../../objects.ts';
 import { badRequest } from './wahaErrors.ts';
 
-/* Reads the fields of requests. Clients such as the n8n node send unused fields empty or null, which counts as absent. */
+/*
+ * Reads the fields of requests. Clients such as the n8n node send unused fields empty or null, which counts as absent.
+ */
 
 /** @throws {WahaError} 400 if it is missing or not a string */
 export function required(fields: Fields, name: string): string {

@@ -90,7 +90,8 @@ export async function findMessage(client: Client, sessionId: string, given: stri
 }
 
 /**
- * Requires that the session has the message. An id of WAHA is not searched, because old messages can count as read, too.
+ * Requires that the session has the message. An id of WAHA is not searched, because old messages can count as read,
+ * too.
  * @throws {WahaError} 404
  */
 export async function requireOwnMessage(client: Client, sessionId: string, given: string): Promise<void> {

@@ -82,8 +82,8 @@ export class WahaSessions {
   }
 
   /**
-   * Creates a session and lets `complete` add what belongs to it. If that fails, `undo` removes it again. A session whose
-   * creation was interrupted, such as by a crash, carries a mark, and a repeated call replaces it.
+   * Creates a session and lets `complete` add what belongs to it. If that fails, `undo` removes it again. A session
+   * whose creation was interrupted, such as by a crash, carries a mark, and a repeated call replaces it.
    * @throws {WahaError} 422 if a session has the name
    */
   async create(

@@ -97,7 +97,9 @@ export class WahaTargets {
     return earlier;
   }
 
-  /** @throws {CliError} if a command of the same name runs at another address, whose receivers would get nothing more */
+  /**
+   * @throws {CliError} if a command of the same name runs at another address, whose receivers would get nothing more
+   */
   async #requireAlone(webhookUrls: readonly (string | null)[]): Promise<void> {
     const others = new Map<string, string>();
     for (const url of webhookUrls) {

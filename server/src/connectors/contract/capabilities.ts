@@ -9,7 +9,8 @@ interface Described {
 
 /**
  * The features that a network may have besides sending messages of its types: every optional part of a connection, and
- * whatever else callers need to know. `GET /connectors` lists the names. A connector declares its own as `capabilities`.
+ * whatever else callers need to know. `GET /connectors` lists the names. A connector declares its own as
+ * `capabilities`.
  */
 export const capabilities = {
   pairing_code: { title: 'Link by a code instead of a QR code', part: 'requestPairingCode' },

@@ -33,8 +33,8 @@ export interface ConnectorTools {
 export interface OptionsSchema {
   readonly type: 'object';
   /**
-   * One JSON Schema for each option. The dashboard shows its `title` or name, and its `description`. With `writeOnly` it
-   * is a secret.
+   * One JSON Schema for each option. The dashboard shows its `title` or name, and its `description`. With `writeOnly`
+   * it is a secret.
    */
   readonly properties: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
@@ -59,8 +59,8 @@ export interface Connector {
   /** The message types that it can send. */
   readonly messageTypes: readonly MessageType[];
   /**
-   * The features that it supports besides sending. Callers get `not_supported` for all else, even if a connection has the part. Left
-   * out, the parts of a connection decide.
+   * The features that it supports besides sending. Callers get `not_supported` for all else, even if a connection has
+   * the part. Left out, the parts of a connection decide.
    */
   readonly capabilities?: readonly Capability[];
   /** The files that apps of the network show. Left out, files are sent as they are. */
@@ -68,8 +68,8 @@ export interface Connector {
   /** The network's own address of a chat, such as a JID. By default the id of the chat. */
   addressOf?(chat: NetworkChat): string;
   /**
-   * The id that a message of the session has on the network, if the connector derives it from the `networkId` with which
-   * it was sent. By default unknown, unless `send` has returned another one.
+   * The id that a message of the session has on the network, if the connector derives it from the `networkId` with
+   * which it was sent. By default unknown, unless `send` has returned another one.
    */
   messageIdOf?(networkId: string): string;
   /**

@@ -28,8 +28,8 @@ interface MessageChange {
 /** The author of a message that somebody refers to. */
 export interface TargetAuthor {
   /**
-   * Digits of the sender of the message, in a group. Without them, the host does not look for the message by the id of a
-   * file, because another member may have used that id.
+   * Digits of the sender of the message, in a group. Without them, the host does not look for the message by the id of
+   * a file, because another member may have used that id.
    */
   readonly author?: string;
 }
@@ -104,9 +104,10 @@ export type NetworkEvent =
       readonly event?: EventDetails;
     })
   /**
-   * The sender's app has uploaded the image or video of a message again, in a better quality. It replaces the first file.
-   * The host ignores the report of anyone but the sender, and a file that is older than the present one. `fileId` is the
-   * network's id of the file, if it is sent as a message: changes and replies that use it concern the whole message.
+   * The sender's app has uploaded the image or video of a message again, in a better quality. It replaces the first
+   * file. The host ignores the report of anyone but the sender, and a file that is older than the present one. `fileId`
+   * is the network's id of the file, if it is sent as a message: changes and replies that use it concern the whole
+   * message.
    */
   | (MessageChange & {
       readonly type: 'better_media';
@@ -148,7 +149,10 @@ export type NetworkEvent =
       /** Code of the error, such as `template_required`; by default unknown. */
       readonly errorCode?: ErrorCode;
       readonly pricing?: Pricing;
-      /** It failed for a reason that comes before a restriction of the number. Counted once, however often it is reported. */
+      /**
+       * It failed for a reason that comes before a restriction of the number. Counted once, however often it is
+       * reported.
+       */
       readonly warning?: NetworkWarning;
       /** It failed because the network cannot reach the recipient. */
       readonly isUnreachable?: true;
@@ -216,7 +220,10 @@ export type NetworkEvent =
   | {
       readonly type: 'group_updated';
       readonly change: GroupChange;
-      /** Identifies the change if the network may report it twice. A change with the id of the group's last one is ignored. */
+      /**
+       * Identifies the change if the network may report it twice. A change with the id of the group's last one is
+       * ignored.
+       */
       readonly changeId?: string;
       readonly timestamp: number;
       /** The group after the change. */

@@ -69,6 +69,8 @@ export interface NetworkGroup extends CommunityPlace {
   readonly settings: GroupSettings;
   readonly inviteCode: string | null;
   readonly picture: NetworkMedia | null;
-  /** Present if the network does not return the group, so that only its id is known. Changes no group that is stored. */
+  /**
+   * Present if the network does not return the group, so that only its id is known. Changes no group that is stored.
+   */
   readonly isPlaceholder?: true;
 }

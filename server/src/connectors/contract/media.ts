@@ -26,8 +26,8 @@ export interface StickerRule {
 }
 
 /**
- * The files that apps of a network can show or play. The server converts a file before it stores the message, or refuses
- * it. Files of a type without a rule are sent as they are.
+ * The files that apps of a network can show or play. The server converts a file before it stores the message, or
+ * refuses it. Files of a type without a rule are sent as they are.
  */
 export interface MediaRules {
   readonly image?: FileRule;

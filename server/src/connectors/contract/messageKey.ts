@@ -25,7 +25,8 @@ export interface MessageKey {
 export interface ArrivedMessage {
   /**
    * The network's address of the sender in a group message, or of the chat in a direct one, for networks where a person
-   * has several and a reference to the message needs the same one. Only reported if the connector cannot derive it later.
+   * has several and a reference to the message needs the same one. Only reported if the connector cannot derive it
+   * later.
    */
   readonly address?: string;
 }

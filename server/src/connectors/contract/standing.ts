@@ -66,8 +66,8 @@ export const forecastOutcomes = [
 
 /**
  * The fate of a message, by the limits of the session and of its network. `blocked`: the network refuses messages to
- * people whom the session has blocked. `template_unavailable`: the network has no such template, or has not approved it.
- * `marketing_stopped`: the template is for marketing, and the recipient does not want such messages.
+ * people whom the session has blocked. `template_unavailable`: the network has no such template, or has not approved
+ * it. `marketing_stopped`: the template is for marketing, and the recipient does not want such messages.
  */
 export interface Forecast {
   readonly outcome: (typeof forecastOutcomes)[number];

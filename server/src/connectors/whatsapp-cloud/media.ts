@@ -45,8 +45,8 @@ export function requireSendableMedia(type: MessageType, media: NetworkMedia): vo
 }
 
 /**
- * Types of files in the header of a template. Meta accepts more documents as messages: "Only PDF documents are supported
- * for media-based message templates" (Cloud API reference, parameter object of a template).
+ * Types of files in the header of a template. Meta accepts more documents as messages: "Only PDF documents are
+ * supported for media-based message templates" (Cloud API reference, parameter object of a template).
  */
 const HEADER_TYPES: Readonly<Record<TemplateHeader, readonly string[]>> = {
   image: ['image/jpeg', 'image/png'],

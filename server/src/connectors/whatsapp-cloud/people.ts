@@ -20,7 +20,10 @@ import {
 /** Followed by another form of a number. */
 const FORM_PREFIX = 'form/';
 
-/** Forms of numbers in memory, and in the store after a start. A chat under a form that is not among them is merged when Meta answers the next send. */
+/**
+ * Forms of numbers in memory, and in the store after a start. A chat under a form that is not among them is merged when
+ * Meta answers the next send.
+ */
 const FORMS = 20_000;
 /** People whose stored ids need not be compared again. */
 const MET = 5000;
@@ -121,8 +124,8 @@ export class People {
   }
 
   /**
-   * Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. A number
-   * that a newer statement contradicts is ignored.
+   * Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. A
+   * number that a newer statement contradicts is ignored.
    */
   async meet({ userId, parentUserId, username, name, phoneNumber: stated, at, isOfPast = false }: Ids): Promise<void> {
     if (!isUserId(userId)) return;

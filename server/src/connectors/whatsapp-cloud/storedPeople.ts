@@ -22,7 +22,10 @@ export interface Person {
   readonly at?: number;
 }
 
-/** Stores a user id that a caller passes. It has a separate key, because a callback can store more about the person at the same time. */
+/**
+ * Stores a user id that a caller passes. It has a separate key, because a callback can store more about the person at
+ * the same time.
+ */
 export async function nameUser(userId: string, store: Pick<SessionStore, 'get' | 'set'>): Promise<boolean> {
   const placeholder = placeholderOfUserId(userId);
   if ((await findPerson(placeholder, store)) !== undefined) return false;
@@ -63,7 +66,10 @@ export async function pathOf(digits: string, store: Pick<SessionStore, 'get'>) {
   return path;
 }
 
-/** Returns the person who has a number; undefined if none is known. The entry stays when the person takes another number. */
+/**
+ * Returns the person who has a number; undefined if none is known. The entry stays when the person takes another
+ * number.
+ */
 export async function ownerOf(phoneNumber: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
   const shown = await shownAs(phoneNumber, store);
   const person = shown && (await findPerson(placeholderOfUserId(shown.userId), store));

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Stores facts about files, the results of their conversion, and contents that no file refers to any longer. A node of the
- * previous release neither reads nor writes any of it.
+ * Stores facts about files, the results of their conversion, and contents that no file refers to any longer. A node of
+ * the previous release neither reads nor writes any of it.
  */
 export const mediaFacts: Migration = {
   version: 18,

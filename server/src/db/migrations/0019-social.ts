@@ -1,6 +1,8 @@
 import type { Migration } from './migration.ts';
 
-/** Adds statuses, channels and the presence of contacts. A node of the previous release neither reads nor writes them. */
+/**
+ * Adds statuses, channels and the presence of contacts. A node of the previous release neither reads nor writes them.
+ */
 export const social: Migration = {
   version: 19,
   name: 'statuses, channels and presence',

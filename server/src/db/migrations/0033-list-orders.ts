@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Lets lists of chats, of blocked contacts and of messages with a label find a page without sorting or passing all rows.
- * SQLite uses the index of chats only for queries with its expressions.
+ * Lets lists of chats, of blocked contacts and of messages with a label find a page without sorting or passing all
+ * rows. SQLite uses the index of chats only for queries with its expressions.
  */
 export const listOrders: Migration = {
   version: 33,

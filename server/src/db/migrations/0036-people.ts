@@ -1,6 +1,8 @@
 import type { Migration } from './migration.ts';
 
-/** Finds the rows of a person, to move them to a number that has become known, without reading all groups or statuses. */
+/**
+ * Finds the rows of a person, to move them to a number that has become known, without reading all groups or statuses.
+ */
 export const people: Migration = {
   version: 36,
   name: 'people',

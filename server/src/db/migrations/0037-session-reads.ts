@@ -3,8 +3,8 @@ import type { Migration } from './migration.ts';
 /**
  * Bounds what is read for one session. With the index of the account's chats alone, a session passed the messages that
  * all others had exchanged with the same person, and its figures counted all chats that it had started in a week.
- * Messages that are due at one moment are read in their order, without sorting all of them, and groups are found by their
- * address without asking each session of the account. SQLite uses the index of chats only for queries with its
+ * Messages that are due at one moment are read in their order, without sorting all of them, and groups are found by
+ * their address without asking each session of the account. SQLite uses the index of chats only for queries with its
  * expression; it would prefer it to the index of unread messages. Nodes of the previous version do not count the chats
  * that they start.
  */

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Changes that wait for their message: edits, deletions, reactions, votes and pins that a network reports first. During an
- * upgrade, nodes of the previous release drop such changes and ignore the waiting ones.
+ * Changes that wait for their message: edits, deletions, reactions, votes and pins that a network reports first. During
+ * an upgrade, nodes of the previous release drop such changes and ignore the waiting ones.
  */
 export const earlyChanges: Migration = {
   version: 38,

@@ -2,8 +2,8 @@ import type { Migration } from './migration.ts';
 
 /**
  * Stores when the pin of a message and the timer of a chat last changed on the network, so that an older change which
- * arrives later does not undo a newer one. Null until the next change. A node of the previous release leaves them as they
- * are.
+ * arrives later does not undo a newer one. Null until the next change. A node of the previous release leaves them as
+ * they are.
  */
 export const changeTimes: Migration = {
   version: 42,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Stores the ad of messages with a referral, to filter lists by it: few messages have one, so the indexes cost nothing for
- * the others. Messages of an earlier preview keep their referral, and the filters do not find them.
+ * Stores the ad of messages with a referral, to filter lists by it: few messages have one, so the indexes cost nothing
+ * for the others. Messages of an earlier preview keep their referral, and the filters do not find them.
  */
 export const ads: Migration = {
   version: 44,

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Stores what changes of messages depend on and what a deletion would forget: members who have left a group, placeholders
- * that were deleted, the ids of added files, and the ads that led to a chat. A node of the previous release adds none.
+ * Stores what changes of messages depend on and what a deletion would forget: members who have left a group,
+ * placeholders that were deleted, the ids of added files, and the ads that led to a chat. A node of the previous
+ * release adds none.
  */
 export const messageChanges: Migration = {
   version: 45,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Stores the bulk sends. The messages of a batch have its id in their own. A bulk send of an earlier release has no row,
- * so it cannot be paused, and a node of the previous release stores none.
+ * Stores the bulk sends. The messages of a batch have its id in their own. A bulk send of an earlier release has no
+ * row, so it cannot be paused, and a node of the previous release stores none.
  */
 export const batches: Migration = {
   version: 48,

@@ -6,9 +6,9 @@ const FIRST_CHECK = 16;
 const LAST_CHECK = FIRST_CHECK * 2 ** 12;
 
 /**
- * Analyzes the tables that every message adds rows to as soon as they have some. PostgreSQL does so within a minute, and
- * until then knows nothing about their columns: it takes any index whose first column is in the condition, even if all
- * rows have the same value in it, and keeps that plan while the tables grow.
+ * Analyzes the tables that every message adds rows to as soon as they have some. PostgreSQL does so within a minute,
+ * and until then knows nothing about their columns: it takes any index whose first column is in the condition, even if
+ * all rows have the same value in it, and keeps that plan while the tables grow.
  */
 export class FirstStatistics {
   readonly #connection: Connection;

@@ -114,9 +114,9 @@ export const postgres: Dialect = {
       return rows.map(({ holder }) => holder);
     },
   },
-  // PostgreSQL expects a hundred rows of any list, and rather than look up a hundred rows it scans a table that is small
-  // when the statement is planned, and goes on scanning it when it has grown. It expects one row of a range whose column
-  // it knows nothing about.
+  // PostgreSQL expects a hundred rows of any list, and rather than look up a hundred rows it scans a table that is
+  // small when the statement is planned, and goes on scanning it when it has grown. It expects one row of a range whose
+  // column it knows nothing about.
   recordset: (columns, list) => {
     const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
     const typed = sql.join(Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
@@ -185,14 +185,16 @@ export const postgres: Dialect = {
 };
 
 /**
- * Data exceptions, violated constraints, and 54000: a row exceeds a limit, such as the size of an index entry. The other
- * errors of class 54 are about the statement or the schema, such as 54001 (too deep a stack) and 54023 (too many
+ * Data exceptions, violated constraints, and 54000: a row exceeds a limit, such as the size of an index entry. The
+ * other errors of class 54 are about the statement or the schema, such as 54001 (too deep a stack) and 54023 (too many
  * arguments), and would not pass for another row.
  */
 const ROW = /^(22|23|54000)/;
 /** Broken off: rolled back, not locked in time, canceled, idle or open for too long, or no longer in a transaction. */
 const CONFLICT = /^(40|55P03|57014|25P)/;
-/** Connection exceptions, insufficient resources, operator intervention, a read-only standby; or an error of a socket. */
+/**
+ * Connection exceptions, insufficient resources, operator intervention, a read-only standby; or an error of a socket.
+ */
 const AWAY = /^(08|53|57P|58|25006|ECONN|EPIPE|ETIMEDOUT|EAI_|ERR_SSL_)/;
 
 // pg reports these without a code.

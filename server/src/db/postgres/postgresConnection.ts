@@ -14,8 +14,8 @@ export const PIPELINED: object = { pipeline: true };
 export const deadline = (ms: number): object => ({ query_timeout: ms });
 
 /**
- * Whether a prepared statement is unknown, or no longer fits the tables, on its connection: another node has changed the
- * schema, or a pooler has changed the connection. It fails there again and again, and succeeds on a new connection.
+ * Whether a prepared statement is unknown, or no longer fits the tables, on its connection: another node has changed
+ * the schema, or a pooler has changed the connection. It fails there again and again, and succeeds on a new connection.
  */
 export function isStale(error: unknown): boolean {
   const code = thrownCode(error);

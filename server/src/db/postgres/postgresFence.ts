@@ -10,9 +10,9 @@ import type { Membership } from '../dialect.ts';
  * until it ends, and (2) only then, in a later statement with a new snapshot, looks for the row. Deleting the row takes
  * the same lock exclusively first, in a trigger, so that nodes of earlier releases and operators do too.
  *
- * A transaction that has its lock before the deletion gets its own keeps the deletion waiting. One that asks later waits
- * until the deletion has been committed, and then finds no row: PostgreSQL makes a commit visible before it releases the
- * locks of the transaction.
+ * A transaction that has its lock before the deletion gets its own keeps the deletion waiting. One that asks later
+ * waits until the deletion has been committed, and then finds no row: PostgreSQL makes a commit visible before it
+ * releases the locks of the transaction.
  *
  * A row lock would do the same, but writes to the row: with several transactions at a time, each send created more than
  * one multixact, on the same page.

@@ -7,8 +7,8 @@ interface Limits {
   /** From here on, the log is written back in the thread. */
   readonly due: number;
   /**
-   * From here on, it is written back on the spot, because the thread does not keep up. If that is impossible because the
-   * thread is writing it back, transactions wait.
+   * From here on, it is written back on the spot, because the thread does not keep up. If that is impossible because
+   * the thread is writing it back, transactions wait.
    */
   readonly most: number;
   /** As few as these are left for the next commit. */
@@ -16,8 +16,8 @@ interface Limits {
 }
 
 /**
- * 4 MiB, 64 MiB, and what takes about 2 ms. A commit waits while the disk writes what the thread has written back: for up
- * to 270 ms after 16 MiB.
+ * 4 MiB, 64 MiB, and what takes about 2 ms. A commit waits while the disk writes what the thread has written back: for
+ * up to 270 ms after 16 MiB.
  */
 const LIMITS: Limits = { due: 1000, most: 16_000, few: 200 };
 

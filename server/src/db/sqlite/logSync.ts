@@ -24,8 +24,8 @@ const STUCK_MS = 5000;
 /**
  * Makes the commits of a SQLite database survive a power cut by syncing its write-ahead log. It starts on the main
  * thread. After the first slow sync, a worker thread takes over, so that the disk does not block the event loop. While
- * that thread fails, the main thread does it again. After an error of the disk, every later sync fails: the disk may have
- * lost what it refused, even if a later sync succeeds.
+ * that thread fails, the main thread does it again. After an error of the disk, every later sync fails: the disk may
+ * have lost what it refused, even if a later sync succeeds.
  */
 export class LogSync {
   readonly #file: number;

@@ -86,8 +86,8 @@ export class Apps {
 }
 
 /**
- * Whether a client can show apps. A client of protocol version 2026-07-28 says so in every request. An older one says so
- * once, in `initialize`, and gets a session id that repeats it: no node has to remember anything.
+ * Whether a client can show apps. A client of protocol version 2026-07-28 says so in every request. An older one says
+ * so once, in `initialize`, and gets a session id that repeats it: no node has to remember anything.
  */
 export function showsApps(body: unknown, headers: IncomingHttpHeaders): boolean {
   if (declaresApps(capabilitiesIn(body))) return true;

@@ -6,8 +6,8 @@ import { selectorOf, type ToolBranches } from './toolBranches.ts';
 const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' }); // without a comma before "or"
 
 /*
- * An operation reports errors under the names of its own fields. A model knows only the tool, and has to correct its call
- * from the text alone.
+ * An operation reports errors under the names of its own fields. A model knows only the tool, and has to correct its
+ * call from the text alone.
  */
 
 interface Terms {

@@ -37,7 +37,10 @@ export class CallLog {
     this.#deps = deps;
   }
 
-  /** Runs a call of a key, and lists it with its outcome. Other callers, and calls beyond the rate limit, are not listed. */
+  /**
+   * Runs a call of a key, and lists it with its outcome. Other callers, and calls beyond the rate limit, are not
+   * listed.
+   */
   async run<T>(
     principal: Principal,
     context: ServerContext,

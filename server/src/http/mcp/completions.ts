@@ -9,8 +9,8 @@ import { listDeliveries } from '../../operations/webhooks/deliveries.ts';
 import type { Principal } from './mount.ts';
 
 /**
- * The kind of values that a client can suggest for an argument. `sessionId` suggests ids, `session` the names that people
- * gave sessions. `events` is a list with commas.
+ * The kind of values that a client can suggest for an argument. `sessionId` suggests ids, `session` the names that
+ * people gave sessions. `events` is a list with commas.
  */
 export type Source = 'sessionId' | 'session' | 'chat' | 'connector' | 'events' | 'undeliveredMessage';
 
@@ -105,7 +105,9 @@ export class Completions {
     };
   }
 
-  /** Returns the id of the session that an argument names: undefined if it names none, null if it names an unknown one. */
+  /**
+   * Returns the id of the session that an argument names: undefined if it names none, null if it names an unknown one.
+   */
   async #sessionOf(principal: Principal, given: string | undefined): Promise<string | undefined | null> {
     if (!given) return undefined;
     const { data } = await this.#list<SessionOutput>(principal, listSessions);

@@ -57,8 +57,8 @@ interface Listed {
 }
 
 /**
- * The MCP Events extension, SEP-3415: agents poll events of one type, stream them, or subscribe a callback to them. Only
- * for the protocol version that it is defined for.
+ * The MCP Events extension, SEP-3415: agents poll events of one type, stream them, or subscribe a callback to them.
+ * Only for the protocol version that it is defined for.
  *
  * Source: https://modelcontextprotocol.io/seps/3415-events-extension
  */

@@ -91,8 +91,8 @@ export function requireParams(method: string, params: Readonly<Record<string, un
 }
 
 /**
- * The library reports what it finds wrong besides as an error whose message is a dump of all problems. Returns the first
- * one as a `ProtocolError`, and any other error unchanged.
+ * The library reports what it finds wrong besides as an error whose message is a dump of all problems. Returns the
+ * first one as a `ProtocolError`, and any other error unchanged.
  */
 export function readableProblem(method: string, error: unknown): unknown {
   const dump = error instanceof Error && /^(?:Invalid tools\/call request: )?(\[.*\])$/s.exec(error.message)?.[1];

@@ -6,8 +6,8 @@ import { excessIn, MAX_VALUES } from '../jsonShape.ts';
 
 /*
  * Models and their clients send values that are nearly right: null for a field that they do not use, a number as text,
- * one entry instead of a list, JSON as text. Such a value is replaced by the one that it stands for, before the operation
- * validates the input. REST accepts only what the schema says.
+ * one entry instead of a list, JSON as text. Such a value is replaced by the one that it stands for, before the
+ * operation validates the input. REST accepts only what the schema says.
  */
 
 /** Returns the value that a model means. A value that cannot be converted stays, so that its error repeats it. */
@@ -207,8 +207,8 @@ const readBoolean: Read = (value) => {
 };
 
 /**
- * Returns what JSON text stands for, if it begins like the wanted type. A text with more values than a body may have stays:
- * the scan of the body sees it as one value.
+ * Returns what JSON text stands for, if it begins like the wanted type. A text with more values than a body may have
+ * stays: the scan of the body sees it as one value.
  */
 function parsed(value: unknown, beginning: '{' | '['): unknown {
   if (typeof value !== 'string' || !value.trimStart().startsWith(beginning)) return value;

@@ -363,9 +363,9 @@ function withToolNames(text: string, ids: ReadonlySet<string>): string {
 }
 
 /**
- * A schema as plain JSON, in the part of JSON Schema that models of OpenAI and Gemini take in strict mode: an enum has a
- * type, and an object has named properties. A map or an object of any shape is shown as JSON text, which the reader of
- * inputs parses. Without the rules, except the hints that change what a model writes.
+ * A schema as plain JSON, in the part of JSON Schema that models of OpenAI and Gemini take in strict mode: an enum has
+ * a type, and an object has named properties. A map or an object of any shape is shown as JSON text, which the reader
+ * of inputs parses. Without the rules, except the hints that change what a model writes.
  *
  * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas and
  * https://ai.google.dev/api/caching#Schema

@@ -8,8 +8,8 @@ type Input = Record<string, unknown>;
 const PEOPLE: readonly Reference[] = ['person', 'recipient', 'chat'];
 
 /**
- * Returns the input with people as digits, in whatever form they were typed, and groups as they are. A list of recipients
- * stays, because each gets its result.
+ * Returns the input with people as digits, in whatever form they were typed, and groups as they are. A list of
+ * recipients stays, because each gets its result.
  * @throws {AppError} `validation_failed` naming the field
  */
 export function withDigits({ input: schema }: { readonly input: TSchema }, input: Input): Input {

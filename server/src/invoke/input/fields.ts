@@ -73,8 +73,8 @@ export const strictPart = <P extends TProperties>(description: string, propertie
 
 /**
  * Marks a text that is not written for people, and has no comma: `exact` texts, such as cursors, or `lowercase` ones,
- * such as event types and their patterns. Tools read what models send for it more freely. A symbol: schemas keep it when
- * they are combined, and descriptions do not show it.
+ * such as event types and their patterns. Tools read what models send for it more freely. A symbol: schemas keep it
+ * when they are combined, and descriptions do not show it.
  */
 export const TOKEN = Symbol('token');
 

@@ -18,7 +18,9 @@ const TYPED = Symbol('typed phone number');
 
 export const isTyped = (schema: { readonly [TYPED]?: true }): boolean => schema[TYPED] === true;
 
-/** Long enough for the link to a chat on WhatsApp, for a user id, and for the marks that are copied along with either. */
+/**
+ * Long enough for the link to a chat on WhatsApp, for a user id, and for the marks that are copied along with either.
+ */
 export const PERSON_LENGTH = 150;
 
 const phoneNumberOf = (rules: { readonly description?: string; readonly [TYPED]?: true }) =>
@@ -110,7 +112,10 @@ export function patternOf(text: string): string | undefined {
   return /^([1-9]\d{0,14}|000\d{0,22})$/.test(digits) ? `${digits}*` : undefined;
 }
 
-/** Returns the digits of a phone number in any format, whether or not a network could dial it; undefined if it is not one. */
+/**
+ * Returns the digits of a phone number in any format, whether or not a network could dial it; undefined if it is not
+ * one.
+ */
 export function digitsOf(text: string): string | undefined {
   const reading = readNumber(text);
   return 'digits' in reading ? reading.digits : undefined;

@@ -1,6 +1,12 @@
-/* Texts without what people do not see. Numbers are copied with such marks, and texts for models can hide words in them. */
+/*
+ * Texts without what people do not see. Numbers are copied with such marks, and texts for models can hide words in
+ * them.
+ */
 
-/** Code points without a glyph: controls, format characters and tags, variation selectors, and fillers of Hangul and Khmer. */
+/**
+ * Code points without a glyph: controls, format characters and tags, variation selectors, and fillers of Hangul and
+ * Khmer.
+ */
 const INVISIBLE =
   /\p{Cf}|\p{Variation_Selector}|\u034f|[\u115f\u1160\u3164\uffa0]|\u17b4|\u17b5|[\u{e0000}-\u{e0fff}]/gu;
 
@@ -30,8 +36,8 @@ const BLACK_FLAG = '🏴';
 
 /**
  * Returns the text as a person sees it: without tags, bidirectional controls and characters of zero width, which can
- * hide words from people that a model reads. Characters that change the display stay: joiners in emoji and in scripts with joined
- * letters, one variation selector after a character, and the tags of flags.
+ * hide words from people that a model reads. Characters that change the display stay: joiners in emoji and in scripts
+ * with joined letters, one variation selector after a character, and the tags of flags.
  */
 export function withoutHidden(text: string): { readonly text: string; readonly removed: number } {
   let removed = 0;

@@ -1,8 +1,9 @@
 import type { TSchema, TStringOptions } from 'typebox';
 
 /*
- * References of input fields. Schemas declare them, and everything that concerns ids reads the declaration: network ids,
- * filters, the limits of keys, the owning node, the log of tool calls. A field with a new name is treated like the others.
+ * References of input fields. Schemas declare them, and everything that concerns ids reads the declaration: network
+ * ids, filters, the limits of keys, the owning node, the log of tool calls. A field with a new name is treated like the
+ * others.
  */
 
 /** Kinds of things that a text in an input can refer to. */

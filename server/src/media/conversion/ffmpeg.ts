@@ -151,7 +151,9 @@ function parsed(json: Uint8Array): object {
   }
 }
 
-/** Compiled once per process, which takes longer than most conversions. A module is code only: memory is its instance's. */
+/**
+ * Compiled once per process, which takes longer than most conversions. A module is code only: memory is its instance's.
+ */
 let wasm: Promise<{ readonly create: typeof createCore; readonly module: WebAssembly.Module }> | undefined;
 
 /** A new instance for every file, so that a file finds nothing of the one before. */

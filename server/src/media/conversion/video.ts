@@ -8,8 +8,8 @@ import { ConversionError, type Prepared } from './task.ts';
 const MAX_CONVERTED_SECONDS = 60;
 const MAX_PIXELS = 4096 * 2304;
 /**
- * Pixels of all frames together in a video to convert: a minute of 1920 × 1080 at 30 frames per second, which takes about
- * half a minute. A movie of a few kilobytes can have any number of frames of a single color.
+ * Pixels of all frames together in a video to convert: a minute of 1920 × 1080 at 30 frames per second, which takes
+ * about half a minute. A movie of a few kilobytes can have any number of frames of a single color.
  */
 const MAX_MOVIE_PIXELS = 4_000_000_000;
 /** The longest side after a conversion. */

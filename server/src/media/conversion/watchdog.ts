@@ -2,7 +2,8 @@ import { workerData } from 'node:worker_threads';
 
 /*
  * A thread of the process that converts files. Decoders keep the main thread of that process busy for up to minutes, in
- * which it can check nothing. Without the thread, a process would outlive a server that was killed, and keep converting.
+ * which it can check nothing. Without the thread, a process would outlive a server that was killed, and keep
+ * converting.
  */
 
 const CHECK_MS = 50;

@@ -17,8 +17,8 @@ import { type Person, PersonRows } from './personRows.ts';
 
 /**
  * Identifies people whose number has become known. Most have few rows, which one transaction moves. Of others, all but
- * the newest rows are moved in slices before it, as a recorded deletion of the placeholder, so that it continues after a
- * crash. Meanwhile, reports of the session wait, because they find what they change under the number.
+ * the newest rows are moved in slices before it, as a recorded deletion of the placeholder, so that it continues after
+ * a crash. Meanwhile, reports of the session wait, because they find what they change under the number.
  */
 export class Identities {
   readonly #options: IdentitiesOptions;
@@ -95,7 +95,9 @@ export class Identities {
 interface IdentitiesOptions extends InboxOptions {
   readonly database: Database;
   readonly outgoing: Pick<OutgoingProgress, 'followPerson'>;
-  /** Called when the recipients of keys of this account follow a person, so that the keys reach the number immediately. */
+  /**
+   * Called when the recipients of keys of this account follow a person, so that the keys reach the number immediately.
+   */
   readonly keysChanged: (accountId: string) => void;
 }
 

@@ -88,8 +88,8 @@ export class PersonRows {
   }
 
   /**
-   * Moves the rows that are left. Returns how many unread messages were removed from the chat with the number; undefined
-   * if no message was.
+   * Moves the rows that are left. Returns how many unread messages were removed from the chat with the number;
+   * undefined if no message was.
    */
   async moveRest(tx: Tx): Promise<number | undefined> {
     let fewer = this.#fewer;
@@ -223,8 +223,8 @@ async function deleteDuplicates(
 }
 
 /**
- * Moves reactions, votes, labels, added files, star and pin, unless the message that stays has its own. A later reaction or vote of a
- * person replaces the earlier one.
+ * Moves reactions, votes, labels, added files, star and pin, unless the message that stays has its own. A later
+ * reaction or vote of a person replaces the earlier one.
  */
 async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
   const keys = {

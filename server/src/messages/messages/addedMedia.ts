@@ -14,7 +14,8 @@ import { replacedUntil } from './replacement.ts';
 
 /*
  * Files that the sender's app adds to a message. The message is reported with what it has, because such a file comes
- * seconds or minutes later, or never; `message.media` reports the file. So a program that answers messages answers once.
+ * seconds or minutes later, or never; `message.media` reports the file. So a program that answers messages answers
+ * once.
  */
 
 type AddedType = 'better_media' | 'live_photo';

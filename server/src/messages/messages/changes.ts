@@ -30,8 +30,8 @@ export const isAwaited = (row: Pick<MessageRow, 'type' | 'content'>): boolean =>
   row.type === 'unsupported' && contentOf(row).isAwaited === true;
 
 /**
- * Stores a change that a network reports. Returns whether the session has a message that the person may change: a change
- * that finds none may have arrived before its message.
+ * Stores a change that a network reports. Returns whether the session has a message that the person may change: a
+ * change that finds none may have arrived before its message.
  */
 export type StoreChange<T extends NetworkEvent['type']> = (
   events: Events,
@@ -323,8 +323,8 @@ const byFileId = query((db, p: SessionRef & { networkId: string }) =>
 );
 
 /**
- * Finds a message by the network's id, or else by the id of a file that was added to it. Several senders may use the same
- * id: returns the oldest that matches.
+ * Finds a message by the network's id, or else by the id of a file that was added to it. Several senders may use the
+ * same id: returns the oldest that matches.
  * @param ownsFile an additional condition for the message that a file was added to
  */
 export async function findByNetworkId(

@@ -24,8 +24,8 @@ import { storeNetworkPin } from './marks.ts';
 /*
  * Changes that arrive before their message, such as the deletion of a message that WhatsApp could not decrypt at first
  * and sends again minutes later. They wait in the database, and take effect in the transaction that stores the message:
- * its events are the same as if it had come first. Whether the person may change the message is decided then. Changes of
- * messages that never arrive, such as a reaction to a message from before the session was linked, are deleted.
+ * its events are the same as if it had come first. Whether the person may change the message is decided then. Changes
+ * of messages that never arrive, such as a reaction to a message from before the session was linked, are deleted.
  */
 
 /** Stores a change, as `StoreChange` does. A report with a file has it as `file`. */

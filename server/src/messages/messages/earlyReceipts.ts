@@ -5,10 +5,13 @@ import { batch, query } from '../../db/query.ts';
 import type { SessionRef } from '../store.ts';
 
 /*
- * Receipts that cannot take effect yet. They wait in the database, because the network may not repeat them, for 24 hours:
+ * Receipts that cannot take effect yet. They wait in the database, because the network may not repeat them, for 24
+ * hours:
  * - The message may still come: the phone has just sent it, or its acknowledgement is on its way.
- * - The person may still prove to be the recipient: one of both is known by a placeholder, whose number is not known yet.
- * - The person may still prove to be in the group: the session has not read the group's members since the person joined.
+ * - The person may still prove to be the recipient: one of both is known by a placeholder, whose number is not known
+ *   yet.
+ * - The person may still prove to be in the group: the session has not read the group's members since the person
+ *   joined.
  */
 
 export type Receipt = Extract<NetworkEvent, { type: 'receipt' }>;

@@ -37,8 +37,9 @@ interface GroupReceipt {
 }
 
 /**
- * Leaves out receipts from people outside the group: message ids are not secret on the network. Members count, and people
- * who have left since the message was sent, by a clock that can be slow. If the network does not return the members, everyone counts.
+ * Leaves out receipts from people outside the group: message ids are not secret on the network. Members count, and
+ * people who have left since the message was sent, by a clock that can be slow. If the network does not return the
+ * members, everyone counts.
  */
 export async function fromMembers<R extends GroupReceipt>(tx: Tx, receipts: readonly R[]): Promise<readonly R[]> {
   const named = receipts.flatMap(({ row, receipt: { by } }) =>

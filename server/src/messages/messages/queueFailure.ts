@@ -17,7 +17,10 @@ import { emitFailed } from './outgoingProgress.ts';
 type Parts = Pick<InboxOptions, 'emit' | 'clock'>;
 
 interface Queue extends SessionRef {
-  /** The last place that a message could have at the logout. Messages that are stored later wait for the next connection. */
+  /**
+   * The last place that a message could have at the logout. Messages that are stored later wait for the next
+   * connection.
+   */
   readonly lastPlace: number;
 }
 

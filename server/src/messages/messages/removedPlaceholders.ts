@@ -7,13 +7,16 @@ import type { Cleaning } from '../../jobs/cleaning.ts';
 import { isAwaited } from './changes.ts';
 
 /*
- * Placeholders that were deleted for the session, alone or with their chat. A message that arrives for one stays deleted:
- * `insertMessages` leaves it out. A session gets at most 200 placeholders per day. The other rows are messages of an
- * unsupported type that their sender had deleted for everyone.
+ * Placeholders that were deleted for the session, alone or with their chat. A message that arrives for one stays
+ * deleted: `insertMessages` leaves it out. A session gets at most 200 placeholders per day. The other rows are messages
+ * of an unsupported type that their sender had deleted for everyone.
  */
 
 const DAY_MS = 24 * 3_600_000;
-/** Number of days before a deleted placeholder is forgotten. A phone answers the request for its message when it is online. */
+/**
+ * Number of days before a deleted placeholder is forgotten. A phone answers the request for its message when it is
+ * online.
+ */
 const KEPT_DAYS = 90;
 
 /** Notes the placeholders among messages that are about to be deleted for the session. */

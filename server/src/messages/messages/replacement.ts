@@ -9,8 +9,8 @@ export interface Author {
   readonly fromMe: boolean;
   readonly at: number;
   /**
-   * Time of the latest change that this one replaces. A network can deliver an older change after a newer one, such as one
-   * that could not be decrypted at first. Without it, the change is made here and now, and replaces all others.
+   * Time of the latest change that this one replaces. A network can deliver an older change after a newer one, such as
+   * one that could not be decrypted at first. Without it, the change is made here and now, and replaces all others.
    */
   readonly replacesUntil?: number;
 }

@@ -47,7 +47,10 @@ interface ContactIds {
   readonly name?: string | undefined;
 }
 
-/** Stores the ids of a contact. Other people become contacts only if they hide the number, to keep what the placeholder means. */
+/**
+ * Stores the ids of a contact. Other people become contacts only if they hide the number, to keep what the placeholder
+ * means.
+ */
 export async function noteUserIds(
   parts: Parts,
   tx: Tx,

@@ -97,8 +97,8 @@ const changing = {
 } as const;
 
 /**
- * Returns a batch that the caller may change. Keys with `allowedRecipients` or `requiresApproval` change only their own,
- * because a batch can have recipients and content beyond their limits.
+ * Returns a batch that the caller may change. Keys with `allowedRecipients` or `requiresApproval` change only their
+ * own, because a batch can have recipients and content beyond their limits.
  * @throws {AppError} `not_found`, `permission_denied`
  */
 async function changeable(ctx: Context, batchId: string): Promise<BatchTable> {

@@ -23,10 +23,10 @@ import {
  * A batch is the handle of a bulk send: its messages are ordinary scheduled messages, whose ids contain the batch's.
  *
  * preparing → running → paused → running, running or paused → cancelling → cancelled, running → completed. A batch is
- * `preparing` until all of its messages are stored; `BatchWatch` finds out how many there are if the request dies. If it
- * is repeated, the batch is `preparing` again until the rest is stored, so that nobody can pause it in between.
- * Pausing moves the time of the waiting messages by centuries, so the schedule needs no rule for batches. Cancelling does
- * the same first, in one transaction, and then cancels each message: `BatchWatch` continues after a crash.
+ * `preparing` until all of its messages are stored; `BatchWatch` finds out how many there are if the request dies. If
+ * it is repeated, the batch is `preparing` again until the rest is stored, so that nobody can pause it in between.
+ * Pausing moves the time of the waiting messages by centuries, so the schedule needs no rule for batches. Cancelling
+ * does the same first, in one transaction, and then cancels each message: `BatchWatch` continues after a crash.
  */
 
 export interface BatchContext {
@@ -55,8 +55,8 @@ export async function findBatch(on: Queryable, accountId: string, batchId: strin
 export type NewBatch = Omit<BatchTable, 'status' | 'check_at' | 'created_at' | 'updated_at'>;
 
 /**
- * Stores a batch around the work that stores its messages, so that a crash leaves neither messages without a batch nor a
- * batch that counts messages which do not exist. An earlier run of the request may have stored some of both.
+ * Stores a batch around the work that stores its messages, so that a crash leaves neither messages without a batch nor
+ * a batch that counts messages which do not exist. An earlier run of the request may have stored some of both.
  * @returns undefined if the batch has been paused or cancelled since an earlier run: it gets no further messages
  * @throws {AppError} the errors of `work`; a batch without messages is removed
  */

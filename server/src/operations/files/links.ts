@@ -91,7 +91,10 @@ export const revokeMediaLinks = defineOperation({
   },
 });
 
-/** The file behind a link. `http/mediaContent.ts` sends its content. It is not in the table, because links have no caller. */
+/**
+ * The file behind a link. `http/mediaContent.ts` sends its content. It is not in the table, because links have no
+ * caller.
+ */
 export const openMediaLink = defineOperation({
   id: 'media.open_link',
   route: 'GET /media/{mediaId}/file',

@@ -139,7 +139,9 @@ export const listChats = defineOperation({
   },
 });
 
-/** The newest first. Ids of messages sort by time, and those of chats, for chats without a message, before all of them. */
+/**
+ * The newest first. Ids of messages sort by time, and those of chats, for chats without a message, before all of them.
+ */
 const recent = {
   list: 'chats',
   order: 'desc',

@@ -165,7 +165,9 @@ export const Message = named('Message', {
   pricing: optional({ ...MessagePricing, ...notForAgents }),
 });
 
-/** Fields that the tools return which send or change a message: enough to refer to it and to see whether it was sent. */
+/**
+ * Fields that the tools return which send or change a message: enough to refer to it and to see whether it was sent.
+ */
 export const receipt = [
   'messageId',
   'sessionId',

@@ -31,8 +31,8 @@ export async function listedSessions(
 }
 
 /**
- * Selects rows by `listedSessions`. By the session also for all of them, because the keys of the tables begin with it: an
- * account with little data must not scan that of others.
+ * Selects rows by `listedSessions`. By the session also for all of them, because the keys of the tables begin with it:
+ * an account with little data must not scan that of others.
  */
 export function isOfSessions({ accountId }: Context, sessionIds: readonly string[] | undefined) {
   const ids =

@@ -38,7 +38,8 @@ const RESETS = 2;
 
 /**
  * Creates the function that adds links to files, and their contents, to the body of one attempt. It runs for each
- * attempt, so a retry or a replay days later has a link that works, and neither links nor contents are stored or logged.
+ * attempt, so a retry or a replay days later has a link that works, and neither links nor contents are stored or
+ * logged.
  */
 export function createWithFiles({ reader, clock, log, files }: Deps): WithFiles {
   const memory = new Memory(MEMORY_BYTES, clock);

@@ -80,15 +80,15 @@ export function toDelivery(row: ShownRow, steady: SteadyClock) {
 }
 
 /**
- * Returns when the next attempt is due, as a time of day. A delivery is due from its storage on if it never waited, or if
- * the earlier ones that held it are settled: it goes out after the few that were released before it.
+ * Returns when the next attempt is due, as a time of day. A delivery is due from its storage on if it never waited, or
+ * if the earlier ones that held it are settled: it goes out after the few that were released before it.
  */
 const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
   row.due_at === 0 || row.held_behind !== null ? row.created_at : steady.toWall(row.due_at);
 
 /**
- * The earlier delivery that a held one waits for: the one that held it, which may be due by now, or another one if that is
- * settled.
+ * The earlier delivery that a held one waits for: the one that held it, which may be due by now, or another one if that
+ * is settled.
  */
 const heldNow = sql<string | null>`case when d.held_behind is not null then coalesce(
   (select h.delivery_id from deliveries h

@@ -16,8 +16,8 @@ export interface Start {
 
 /**
  * Returns the position from which a client reads: its cursor, or now without one. A cursor that is older than the
- * retention or `maxAgeMs` moves to the oldest event that the client can get, and one from before a restore or a failover
- * to what came since.
+ * retention or `maxAgeMs` moves to the oldest event that the client can get, and one from before a restore or a
+ * failover to what came since.
  * @throws {AppError} `validation_failed` naming the field `cursor`
  */
 export async function startOf(

@@ -6,8 +6,8 @@ import { type Reading, readSelected, type Start, startOf } from './eventPosition
 import { selectionInput, selectionOf } from './eventSelection.ts';
 
 /*
- * Reads of events of one type, for `events/poll` and `events/stream` of MCP. These operations are not in the table: they
- * have no route of their own.
+ * Reads of events of one type, for `events/poll` and `events/stream` of MCP. These operations are not in the table:
+ * they have no route of their own.
  */
 
 export const positionInput = {

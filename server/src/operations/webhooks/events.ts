@@ -119,8 +119,8 @@ export const listEvents = defineOperation({
 const MOST_READS = 10;
 
 /**
- * Reads events of the wanted types. The usual types are most of the log, so they are picked from bounded reads of all of
- * it. Other selections pass more events, which must not delay other requests.
+ * Reads events of the wanted types. The usual types are most of the log, so they are picked from bounded reads of all
+ * of it. Other selections pass more events, which must not delay other requests.
  */
 async function readWanted(
   ctx: Context<'eventLog' | 'filteredEventLog'>,
@@ -164,8 +164,8 @@ const contentless = new Map(
 );
 
 /**
- * The body of an event as the caller may see it: without message content, the codes that link a phone, and the session's
- * name and metadata, unless the caller may.
+ * The body of an event as the caller may see it: without message content, the codes that link a phone, and the
+ * session's name and metadata, unless the caller may.
  */
 export function visibleBody(
   { caller }: Pick<Context, 'caller'>,

@@ -81,8 +81,8 @@ export class ReceiverConnections {
 }
 
 /**
- * Closes a socket that gets far too much for one request. The client has no limit for parts that it does not report, such
- * as extensions of chunks and interim answers.
+ * Closes a socket that gets far too much for one request. The client has no limit for parts that it does not report,
+ * such as extensions of chunks and interim answers.
  */
 function limitAnswer(socket: Socket): void {
   let [written, before, first] = [0, 0, 0];

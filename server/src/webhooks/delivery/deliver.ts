@@ -27,8 +27,8 @@ export interface Stage {
 const VERDICTS_KEPT = 1000;
 
 /**
- * Makes delivery attempts over HTTP: one overall deadline, no redirects, at most 16 KiB of the response read, only vetted
- * addresses dialed, connections kept alive per origin.
+ * Makes delivery attempts over HTTP: one overall deadline, no redirects, at most 16 KiB of the response read, only
+ * vetted addresses dialed, connections kept alive per origin.
  */
 export class HttpDeliver implements Deliver {
   readonly #policy: TargetPolicy;

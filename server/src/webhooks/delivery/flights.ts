@@ -7,18 +7,18 @@ import { query } from '../../db/query.ts';
 import type { Log } from '../../log.ts';
 
 /*
- * Protects the server from a broker that ends its process: each start would send to it again. The clients of brokers run
- * in this process, and their replies are inspected, but a process can also run out of memory in a way that no inspection
- * foresees.
+ * Protects the server from a broker that ends its process: each start would send to it again. The clients of brokers
+ * run in this process, and their replies are inspected, but a process can also run out of memory in a way that no
+ * inspection foresees.
  *
  * A process marks a webhook in the database before its first delivery to a broker, and removes the marks when it stops.
- * A mark of another process, found when the webhook is taken over, means that the process died. From then on the webhook
- * is suspected: its deliveries are marked only while they are in flight, and its first one goes out while no other
- * suspected webhook has one in flight. If it dies again in this state, the webhook starts paused. It is no longer
+ * A mark of another process, found when the webhook is taken over, means that the process died. From then on the
+ * webhook is suspected: its deliveries are marked only while they are in flight, and its first one goes out while no
+ * other suspected webhook has one in flight. If it dies again in this state, the webhook starts paused. It is no longer
  * suspected after ten minutes, or once the process has stopped in an orderly way.
  *
- * A node that was evicted from the cluster while its process lives looks dead to the others, which cannot wait for it to
- * come back. Once it has joined again, it retracts the deaths that they counted, and resumes what they paused.
+ * A node that was evicted from the cluster while its process lives looks dead to the others, which cannot wait for it
+ * to come back. Once it has joined again, it retracts the deaths that they counted, and resumes what they paused.
  */
 
 const DEATHS_TO_PAUSE = 2;
@@ -61,7 +61,9 @@ export class Flights {
     this.#options = options;
   }
 
-  /** Suspects or pauses the webhooks that another process had in flight when it died. Call it before their lanes start. */
+  /**
+   * Suspects or pauses the webhooks that another process had in flight when it died. Call it before their lanes start.
+   */
   async recover(webhookIds: readonly string[] | undefined): Promise<void> {
     const { database, clock, log, instance } = this.#options;
     const found = await markedByOthers.all(database.reader, { instance });
@@ -124,7 +126,9 @@ export class Flights {
     this.#disputed.delete(webhookId);
   }
 
-  /** Forgets all webhooks, because other nodes may own them now. `retract` corrects what they conclude from the marks. */
+  /**
+   * Forgets all webhooks, because other nodes may own them now. `retract` corrects what they conclude from the marks.
+   */
   lose(): void {
     this.#losses++;
     for (const webhookId of this.#marked) this.#disputed.add(webhookId);
@@ -135,8 +139,8 @@ export class Flights {
   }
 
   /**
-   * Removes the marks of lost webhooks and the deaths that other nodes counted by them. Returns the webhooks that are no
-   * longer paused. Call it as a member of the cluster, before lanes start.
+   * Removes the marks of lost webhooks and the deaths that other nodes counted by them. Returns the webhooks that are
+   * no longer paused. Call it as a member of the cluster, before lanes start.
    */
   retract(): Promise<string[]> {
     this.#retracting ??= this.#retractDeaths().finally(() => (this.#retracting = undefined));

@@ -59,7 +59,10 @@ export interface WebhookChange {
   readonly description?: string | null | undefined;
   /** JSON of the account's own data. */
   readonly metadata?: string | undefined;
-  /** API key of the caller, which is stored if the webhook is new, its receiver changes or a key's webhook gets files; null for a login. */
+  /**
+   * API key of the caller, which is stored if the webhook is new, its receiver changes or a key's webhook gets files;
+   * null for a login.
+   */
   readonly keyId?: string | null | undefined;
   readonly secret?: string | null | undefined;
   readonly enabled?: boolean | undefined;
@@ -267,7 +270,8 @@ function queueChanges(
     const reason = 'The webhook no longer receives the events of this session';
     steps.push(dropping(new UnwantedDeliveries(webhook, { kinds: null, sessionIds }, reason, now)));
   }
-  // The cancelled deliveries may have held others back. Those that still have to wait are held again when they are read.
+  // The cancelled deliveries may have held others back. Those that still have to wait are held again when they are
+  // read.
   const mayRelease = steps.length > 0 || ordering !== 'strict';
   if (present.ordering === 'strict' && mayRelease)
     steps.push(repeating((on, limit) => releaseSome(on, webhook, limit)));
@@ -394,9 +398,9 @@ const dropping = (deliveries: UnwantedDeliveries): QueueChange => ({
 });
 
 /**
- * Changes a queue in steps, one after the other. The rows beyond the first batch of a step follow after the transaction,
- * batch by batch, so that no other write waits long. If the server dies in between, deliveries of dropped event types
- * still go out, and held ones are read again within an hour.
+ * Changes a queue in steps, one after the other. The rows beyond the first batch of a step follow after the
+ * transaction, batch by batch, so that no other write waits long. If the server dies in between, deliveries of dropped
+ * event types still go out, and held ones are read again within an hour.
  */
 async function inPieces(
   ctx: Pick<WebhookContext, 'database' | 'log' | 'engine'>,

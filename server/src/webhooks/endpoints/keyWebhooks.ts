@@ -22,7 +22,10 @@ export async function pauseWebhooksOf({ engine }: Pick<WebhookContext, 'engine'>
   for (const { webhook_id: webhookId } of paused) tx.afterCommit(() => engine.reload(webhookId));
 }
 
-/** Removes the webhooks of a key in one transaction, and cancels their pending deliveries. @returns how many there were */
+/**
+ * Removes the webhooks of a key in one transaction, and cancels their pending deliveries.
+ * @returns how many there were
+ */
 export async function removeWebhooksOf(
   ctx: RemovalContext & Pick<WebhookContext, 'database'>,
   key: OwnKey,

@@ -46,7 +46,10 @@ export async function removeWebhook(
   return removed.length > 0;
 }
 
-/** Removes webhooks in a transaction. Pass what is left to `cancelLeft` afterwards. An attempt in flight may still arrive. */
+/**
+ * Removes webhooks in a transaction. Pass what is left to `cancelLeft` afterwards. An attempt in flight may still
+ * arrive.
+ */
 export async function removeRows(
   { clock, deletions, engine }: RemovalContext,
   tx: Tx,

@@ -39,8 +39,8 @@ const EVERY_MS = 30_000;
 const AT_ONCE = 100;
 
 /**
- * Ends the subscriptions of MCP clients when they expire, or when their API key ends or is limited. The same job removes
- * expired webhooks.
+ * Ends the subscriptions of MCP clients when they expire, or when their API key ends or is limited. The same job
+ * removes expired webhooks.
  */
 export class SubscriptionKeeper {
   readonly #options: Options;

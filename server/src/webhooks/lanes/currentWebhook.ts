@@ -21,8 +21,8 @@ interface Options {
 }
 
 /**
- * The webhook of a lane: its settings as they were read, and its breaker. Outcomes move the breaker in memory first, and
- * it is stored with them.
+ * The webhook of a lane: its settings as they were read, and its breaker. Outcomes move the breaker in memory first,
+ * and it is stored with them.
  */
 export class CurrentWebhook {
   readonly #options: Options;
@@ -113,8 +113,8 @@ export class CurrentWebhook {
   }
 
   /**
-   * Remembers the conversation of a failed probe, or clears it if the latest attempt was not a failed probe. Stored with
-   * the breaker, because the lane may move to another node before the next probe.
+   * Remembers the conversation of a failed probe, or clears it if the latest attempt was not a failed probe. Stored
+   * with the breaker, because the lane may move to another node before the next probe.
    */
   noteProbe(failedProbe: string | null): void {
     const breaker = this.#webhook?.breaker;

@@ -23,7 +23,9 @@ interface Options extends LaneOptions {
 
 /** Time for deliveries in flight when a lane moves to another node, which sends the unfinished ones again. */
 const MOVE_GRACE_MS = 5000;
-/** Deliveries that all lanes together keep in memory: those in flight, those that wait to be settled, and the next ones. */
+/**
+ * Deliveries that all lanes together keep in memory: those in flight, those that wait to be settled, and the next ones.
+ */
 const KEPT_BY_ALL = 16_384;
 const MOST_KEPT = 1024;
 /** Finds deliveries whose wake-up was lost. Only a fallback. */

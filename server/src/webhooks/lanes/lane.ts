@@ -65,15 +65,15 @@ const REFUSED_RETRY_MS = 30_000;
  * Processes the deliveries of one webhook.
  *
  * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
- * backlog, whenever it is half empty (`QueueState` tracks which of them are in memory). The engine starts a ready one when
- * it is the lane's turn. When its attempt ends, the outcome moves the breaker (`CurrentWebhook`), and the next delivery
- * of its conversation is ready. Outcomes are settled in batches (`Settlements`). A retry goes back
- * to the database, and is read again when it is due.
+ * backlog, whenever it is half empty (`QueueState` tracks which of them are in memory). The engine starts a ready one
+ * when it is the lane's turn. When its attempt ends, the outcome moves the breaker (`CurrentWebhook`), and the next
+ * delivery of its conversation is ready. Outcomes are settled in batches (`Settlements`). A retry goes back to the
+ * database, and is read again when it is due.
  *
  * Nothing is written before an attempt. Whatever the lane forgets, by a stop or a crash, is still pending.
  *
- * A lane runs, then stops: nothing starts, and what has ended is settled. In the end, or as soon as another node owns the
- * webhook, it is abandoned: nothing is settled either.
+ * A lane runs, then stops: nothing starts, and what has ended is settled. In the end, or as soon as another node owns
+ * the webhook, it is abandoned: nothing is settled either.
  */
 export class Lane {
   readonly webhookId: string;
@@ -125,7 +125,8 @@ export class Lane {
 
   /**
    * Looks for due deliveries.
-   * @param stored new deliveries, in order. Without any, there may be new retries, and the lane also looks for the next.
+   * @param stored new deliveries, in order. Without any, there may be new retries, and the lane also looks for the
+   * next.
    * @param mayAppend whether no transaction may still add earlier ones. Then they are not read if the backlog contains
    * all earlier ones.
    */
@@ -175,8 +176,8 @@ export class Lane {
   }
 
   /**
-   * Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`, and reads
-   * and settlements in progress after as long again.
+   * Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`, and
+   * reads and settlements in progress after as long again.
    */
   async drain(graceMs: number): Promise<void> {
     const settled = this.stop().then(() =>
@@ -308,7 +309,9 @@ export class Lane {
     }
   }
 
-  /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled since it began. */
+  /**
+   * Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled since it began.
+   */
   #withoutKnown(due: readonly Due[], limit: number): Due[] {
     if (due.length === limit) this.#queue.fallBehind();
     return this.#queue.withoutSettled(due).filter(({ deliveryId }) => !this.#backlog.has(deliveryId));

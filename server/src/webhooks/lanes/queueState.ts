@@ -13,7 +13,8 @@ import type { Due } from '../queue/due.ts';
  * ```
  *
  * - `stale`: the webhook was never read, or has changed. Nothing starts before it is read again.
- * - `behind`: deliveries may be due that are not in the backlog. They are read once there is room and the breaker allows.
+ * - `behind`: deliveries may be due that are not in the backlog. They are read once there is room and the breaker
+ *   allows.
  * - `complete`: the backlog contains everything that is due. New deliveries can be added without a read.
  *
  * A read assumes when it begins that it will complete the knowledge. A change during the read sets it back, because the

@@ -48,7 +48,9 @@ const FAILURES_AT_ONCE = 2;
 const GATHER_MS = 20;
 const GATHERED_ENOUGH = 256;
 
-/** The attempts of a lane that have ended, until they are stored. Those that end in between share the next transaction. */
+/**
+ * The attempts of a lane that have ended, until they are stored. Those that end in between share the next transaction.
+ */
 export class Settlements {
   readonly #options: Options;
   #waiting: Ended[] = [];

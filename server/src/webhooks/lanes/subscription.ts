@@ -3,9 +3,9 @@ import type { WebhookTable } from '../../db/schema.ts';
 import { version } from '../../version.ts';
 
 /*
- * The subscription of an MCP client to events (`events/subscribe` of the extension `io.modelcontextprotocol/events`). It
- * is stored as a webhook, so it has a lane with the retries, the breaker and the log of one. Its deliveries have another
- * body and other headers, and its API key has to permit each of them.
+ * The subscription of an MCP client to events (`events/subscribe` of the extension `io.modelcontextprotocol/events`).
+ * It is stored as a webhook, so it has a lane with the retries, the breaker and the log of one. Its deliveries have
+ * another body and other headers, and its API key has to permit each of them.
  *
  * Source: https://modelcontextprotocol.io/seps/3415-events-extension
  */
@@ -52,7 +52,9 @@ const USER_AGENT = `Switchboard/${version}`;
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const SECRET_BYTES = { least: 24, most: 64 } as const;
 
-/** Returns the key in a secret of Standard Webhooks, `whsec_` and base64; undefined if it is not one of 24 to 64 bytes. */
+/**
+ * Returns the key in a secret of Standard Webhooks, `whsec_` and base64; undefined if it is not one of 24 to 64 bytes.
+ */
 export function signingKey(secret: string): Buffer | undefined {
   const key = Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64');
   return key.length >= SECRET_BYTES.least && key.length <= SECRET_BYTES.most ? key : undefined;

@@ -9,7 +9,9 @@ interface Starter {
   startOne(): void;
 }
 
-/** Attempts that start in one turn of the event loop. In the next one, connections of those that ended can be reused. */
+/**
+ * Attempts that start in one turn of the event loop. In the next one, connections of those that ended can be reused.
+ */
 const STARTED_AT_ONCE = 64;
 
 interface Options {

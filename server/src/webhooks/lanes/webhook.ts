@@ -173,7 +173,10 @@ function shownError({ lastError }: Breaker): string | null {
 
 type Updated = Pick<WebhookTable, 'account_id' | 'webhook_id' | 'url'>;
 
-/** Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled or paused. */
+/**
+ * Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled or
+ * paused.
+ */
 export async function readHalted(on: Queryable): Promise<Set<string>> {
   return new Set((await halted.all(on, {})).map(({ webhook_id }) => webhook_id));
 }

@@ -248,7 +248,10 @@ export class EventLog {
     return this.#reader.dialect.log.order.includes('position');
   }
 
-  /** Within an epoch, the horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
+  /**
+   * Within an epoch, the horizon never moves back: a writer that delays it later draws positions after the earlier
+   * horizon.
+   */
   async #readHorizon(): Promise<number> {
     const { dialect, connection } = this.#reader;
     const state = await dialect.log.state(connection);

@@ -15,8 +15,8 @@ import type { SeenPosition } from './seenPosition.ts';
  * other events. A reader that kept a cursor from then would skip them. So the log has epochs, and a cursor says which
  * one it is of. Whatever the database contains goes back with it, so an epoch ends when the database itself shows that
  * it is another one: on PostgreSQL by the server, its timeline, the database, and the transaction that wrote the row of
- * the epoch; on SQLite by the missing `switchboard.commits`, which a backup does not contain. A copy of PostgreSQL's own
- * files shows nothing of that. Then the log ends before the position that this node has noted in its data folder.
+ * the epoch; on SQLite by the missing `switchboard.commits`, which a backup does not contain. A copy of PostgreSQL's
+ * own files shows nothing of that. Then the log ends before the position that this node has noted in its data folder.
  */
 
 /** The cursor before all events. */

@@ -9,8 +9,8 @@ interface Seen {
 }
 
 /**
- * The newest place of the event log that this node has seen, in its data folder. A database that is replaced by an older copy takes
- * everything else with it.
+ * The newest place of the event log that this node has seen, in its data folder. A database that is replaced by an
+ * older copy takes everything else with it.
  */
 export class SeenPosition {
   readonly #file: string;

@@ -47,7 +47,9 @@ export interface Breaker {
   readonly openUntil: number | null;
   /** Length of the last open period without its jitter; null since the breaker last closed. */
   readonly openForMs: number | null;
-  /** When the breaker last opened after being closed; undefined if an earlier release opened it, null if it never did. */
+  /**
+   * When the breaker last opened after being closed; undefined if an earlier release opened it, null if it never did.
+   */
   readonly outageSince: number | null | undefined;
   /** Deliveries in flight that a slow start allows, and how many of them have succeeded; null once it is over. */
   readonly slowStart: { readonly limit: number; readonly successes: number } | null;
@@ -62,8 +64,8 @@ export interface Breaker {
     readonly at: number;
   } | null;
   /**
-   * Conversation of the latest attempt, if that was a probe that failed. The failure may concern this conversation alone.
-   * Undefined if an earlier release stored the breaker.
+   * Conversation of the latest attempt, if that was a probe that failed. The failure may concern this conversation
+   * alone. Undefined if an earlier release stored the breaker.
    */
   readonly failedProbe: string | null | undefined;
   /** The latest changes of state, newest first. Of several failed probes in a row only the last one is kept. */
@@ -291,7 +293,9 @@ function enter(breaker: Breaker, state: BreakerState, reason: BreakerReason, now
   };
 }
 
-/** Adds a transition. Of several failed probes in a row only the last one stays, so that the cause of an outage does. */
+/**
+ * Adds a transition. Of several failed probes in a row only the last one stays, so that the cause of an outage does.
+ */
 function remember(transitions: Breaker['transitions'], next: Breaker['transitions'][number]): Breaker['transitions'] {
   const [began, before] = transitions;
   const repeats = next.reason === 'probe_failed' && before?.reason === 'probe_failed' && began !== undefined;

@@ -111,8 +111,8 @@ export function describeAnswer(
 }
 
 /**
- * Redirects to where the result of the request is. The others (301, 307, 308) ask for the request at another URL, so the
- * receiver has not processed it (RFC 9110, 15.4).
+ * Redirects to where the result of the request is. The others (301, 307, 308) ask for the request at another URL, so
+ * the receiver has not processed it (RFC 9110, 15.4).
  */
 const TO_RESULT: ReadonlySet<number> = new Set([302, 303]);
 /** Where Google Apps Script shows what a web app returned, after it has run. */

@@ -7,8 +7,8 @@ import type { WebhookRef } from './queue.ts';
 /*
  * The order of a webhook with `ordering: "strict"`: a delivery that waits for a retry holds back the later ones of its
  * conversation. They are held when the lane reads them, not when the retry is stored, because a conversation can have a
- * hundred thousand of them. For the same reason a settled delivery releases only the next few: if one of those has to be
- * retried, few were released in vain.
+ * hundred thousand of them. For the same reason a settled delivery releases only the next few: if one of those has to
+ * be retried, few were released in vain.
  */
 
 /** A delivery that must not go out before an earlier one of its conversation. */

@@ -43,8 +43,8 @@ interface Scheduled {
  * Limits the growth of the database. Deliveries that waited longer than `heldDays` expire and stay listed; events,
  * deliveries and attempts older than `eventDays` are deleted, except pending ones.
  *
- * Each kind of rows has a cleaning with its own schedule, so one that fails or takes hours keeps none of the others from
- * running.
+ * Each kind of rows has a cleaning with its own schedule, so one that fails or takes hours keeps none of the others
+ * from running.
  */
 export class Retention {
   readonly #options: Options;

@@ -1,8 +1,8 @@
 /*
  * The requests of WAHA's n8n node, @devlikeapro/n8n-nodes-waha 2024.9.5 (github.com/devlikeapro/n8n-nodes-waha at
  * e1dbc8f0), which is generated from the OpenAPI description of WAHA 2024.9.2. Each is written down from what the node
- * does with that description: `nodes/WAHA/base/node.ts` sets both headers, `credentials/WAHAApi.credentials.ts` the key.
- * The node sends every property of a body, those without a value as the empty text or the example's null, and
+ * does with that description: `nodes/WAHA/base/node.ts` sets both headers, `credentials/WAHAApi.credentials.ts` the
+ * key. The node sends every property of a body, those without a value as the empty text or the example's null, and
  * `WAHAv202409.ts` sets the default of `reply_to` to the empty text.
  */
 

@@ -5,8 +5,8 @@ import { people, type Scene } from './scene.ts';
  * Twelve tasks that people give an agent, each as the calls of an agent that has read only the list of tools and the
  * results so far. `people` and `scene` stand for what the user has said, and for what others do meanwhile.
  *
- * They share a scene and change it, so play each once, in this order. No task relies on what an earlier one changes: chats
- * that are unread, the outage, and the names of people and groups are as the scene made them.
+ * They share a scene and change it, so play each once, in this order. No task relies on what an earlier one changes:
+ * chats that are unread, the outage, and the names of people and groups are as the scene made them.
  */
 
 export interface Task {

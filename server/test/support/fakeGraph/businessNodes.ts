@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-/* The parts of the fake Graph API that belong to a business: its templates, the state of its number, and its profile. */
+/*
+ * The parts of the fake Graph API that belong to a business: its templates, the state of its number, and its profile.
+ */
 
 export class ApiError extends Error {
   readonly status: number;

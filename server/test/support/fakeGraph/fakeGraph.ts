@@ -583,7 +583,8 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
       state.quality_rating = quality;
     },
     /**
-     * A person stops or resumes marketing messages. From then on, Meta accepts such a message and reports that it failed:
+     * A person stops or resumes marketing messages. From then on, Meta accepts such a message and reports that it
+     * failed:
      * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/user_preferences
      */
     chooseMarketing(from: string, value: 'stop' | 'resume', more: object = {}): Promise<number> {
@@ -597,7 +598,10 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     reportCall: (call: object) => post({ field: 'calls', calls: [call] }),
     groups,
     people,
-    /** Reports a change of a number or a user id, which comes without `contacts`. @returns the status of the response */
+    /**
+     * Reports a change of a number or a user id, which comes without `contacts`.
+     * @returns the status of the response
+     */
     notice: (system: object, sender: object = {}) =>
       post({ messages: [{ ...sender, id: newId(), timestamp: now(), type: 'system', system }] }),
     keep,

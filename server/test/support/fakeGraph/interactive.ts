@@ -20,10 +20,11 @@ export class FakeCatalog {
 
   /**
    * "If none of the items matches a product from your product catalog, an error message is sent. Items without a match
-   * are dropped": https://developers.facebook.com/documentation/business-messaging/whatsapp/catalogs/sell-products-and-services/share-products
+   * are dropped":
+   * https://developers.facebook.com/documentation/business-messaging/whatsapp/catalogs/sell-products-and-services/share-products
    *
-   * Clients report 131009 with these details for an unknown product, for products of a catalog that is not connected, and
-   * with others for a number that hides its catalog: docs/portfolio/TECHNICAL_DEEP_DIVE.md of
+   * Clients report 131009 with these details for an unknown product, for products of a catalog that is not connected,
+   * and with others for a number that hides its catalog: docs/portfolio/TECHNICAL_DEEP_DIVE.md of
    * amitkssolanki/whatsapp-integration. It does not quote the details for a hidden catalog, so the text is ours.
    */
   requireProducts(retailerIds: readonly unknown[], catalogId: unknown = this.id): void {
@@ -35,8 +36,8 @@ export class FakeCatalog {
 
 /**
  * The types of interactive messages, with the name of their action:
- * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages and
- * its neighbors, .../business-scoped-user-ids, .../calling/user-call-permissions and .../catalogs/catalog-messages
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages
+ * and its neighbors, .../business-scoped-user-ids, .../calling/user-call-permissions and .../catalogs/catalog-messages
  */
 const actions: Readonly<Record<string, string | undefined>> = {
   button: undefined,
@@ -50,9 +51,9 @@ const actions: Readonly<Record<string, string | undefined>> = {
 };
 
 /**
- * Validates as the interactive object is documented: "Header: required for type product_list. You cannot set a header if
- * your interactive object is of product type. Body: optional for type product, required for other message types, maximum
- * 1024 characters. Footer: maximum 60 characters."
+ * Validates as the interactive object is documented: "Header: required for type product_list. You cannot set a header
+ * if your interactive object is of product type. Body: optional for type product, required for other message types,
+ * maximum 1024 characters. Footer: maximum 60 characters."
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/reference/whatsapp-business-phone-number/message-api,
  * as https://developer.cequens.com/reference/sending-product-message repeats it.
  */
@@ -84,8 +85,8 @@ export function requireInteractive({ type, header, body, footer, action }: Anyth
 }
 
 /**
- * "Array of section objects. Minimum of 1, maximum of 10. There is a minimum of 1 product per section and a maximum of 30
- * products across all sections. Title: required if the message has more than one section, maximum 24 characters."
+ * "Array of section objects. Minimum of 1, maximum of 10. There is a minimum of 1 product per section and a maximum of
+ * 30 products across all sections. Title: required if the message has more than one section, maximum 24 characters."
  * https://whatsapp.github.io/WhatsApp-Nodejs-SDK/api-reference/types/ActionObject and
  * https://socket.dev/npm/package/whatsapp-business/diff/1.5.1 repeat it.
  */

@@ -81,9 +81,9 @@ export interface FakeWhatsappOptions {
   /** A free one by default. */
   readonly port?: number;
   /**
-   * Whether accounts have been migrated to LIDs, as by default: a client's direct message to the number of a person is refused with 463,
-   * even if the person has written (Baileys #2683, #2688, #2698: to the LID, the same message arrives). Phones find
-   * a message only by the address that it has (see `references.ts`).
+   * Whether accounts have been migrated to LIDs, as by default: a client's direct message to the number of a person is
+   * refused with 463, even if the person has written (Baileys #2683, #2688, #2698: to the LID, the same message
+   * arrives). Phones find a message only by the address that it has (see `references.ts`).
    */
   readonly isMigrated?: boolean;
 }

@@ -14,7 +14,10 @@ type SampleName =
   | 'vorbis.ogg'
   | 'sticker.webp';
 
-/** A real file of a few kilobytes; recordings last two seconds. `clip444.mp4` has no sound, and colors that phones do not decode. */
+/**
+ * A real file of a few kilobytes; recordings last two seconds. `clip444.mp4` has no sound, and colors that phones do
+ * not decode.
+ */
 export const sampleMedia = (name: SampleName): Buffer =>
   readFileSync(new URL(`../../fixtures/media/${name}`, import.meta.url));
 

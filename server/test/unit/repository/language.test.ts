@@ -118,6 +118,13 @@ describe('the language check', () => {
     ]);
   });
 
+  it('finds comments that are wider than the code, except addresses', () => {
+    const wide = `/* ${'word '.repeat(24)}*/`;
+    assert.equal(found('a.ts', `const a = 1;\n${wide}\n`).length, 1);
+    assert.deepEqual(found('a.ts', `// https://example.com/${'path/'.repeat(24)}\n// Short.\n`), []);
+    assert.deepEqual(found('a.md', wide), []);
+  });
+
   it('names the line of a finding', () => {
     assert.deepEqual(found('a.md', 'Plain.\n\nIt is gone. Nothing runs any more.\n'), ['3: any more.']);
     assert.deepEqual(found('a.md', '- one\n- two\n- not any more\n'), ['3: any more']);

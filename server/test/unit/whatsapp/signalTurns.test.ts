@@ -19,7 +19,9 @@ const ME = '111:7@lid';
 const deviceOf = (n: number) => `${2000 + n}@lid`;
 const letter = (conversation: string) => encodeWAMessage({ conversation });
 
-/** A session's repository, and the highest number of devices that it has handled between two turns of the event loop. */
+/**
+ * A session's repository, and the highest number of devices that it has handled between two turns of the event loop.
+ */
 function createClient() {
   const creds = { ...initAuthCreds(), me: { id: ME } };
   const keys = addTransactionCapability(createMemoryKeys(), silent, { maxCommitRetries: 1, delayBetweenTriesMs: 1 });

@@ -19,8 +19,8 @@ export interface Sent {
 /** A phone's deadline for a message, on a machine that is busy with other work. */
 const PATIENCE_MS = 60_000;
 /**
- * Parts of a stanza that do not describe the message. Baileys computes the reporting token over padded bytes, which it can
- * often not read, so the token is there in some runs only.
+ * Parts of a stanza that do not describe the message. Baileys computes the reporting token over padded bytes, which it
+ * can often not read, so the token is there in some runs only.
  */
 const TRANSPORT = ['participants', 'enc', 'device-identity', 'tctoken', 'plaintext', 'reporting'];
 

@@ -19,7 +19,9 @@ const WRAPPERS = [
   'associatedChildMessage',
 ];
 
-/** Compares field by field. Zero, false and empty texts are the same as missing fields, which readers cannot tell apart. */
+/**
+ * Compares field by field. Zero, false and empty texts are the same as missing fields, which readers cannot tell apart.
+ */
 export function differencesOf(sent: Sent, { message, stanza }: Reference): Difference[] {
   const ours = new Map([...fieldsOf('stanza', sent.stanza)]);
   const theirs = new Map([...fieldsOf('stanza', stanza)]);

@@ -6,7 +6,9 @@ import { type Difference, differencesOf } from './compare.ts';
 import { KNOWN, type KnownDifference } from './differences.ts';
 import { REFERENCES, Varying } from './reference.ts';
 
-/* Compares what we send with what other implementations send. `docs/decisions/0026-message-formats.md` has the result. */
+/*
+ * Compares what we send with what other implementations send. `docs/decisions/0026-message-formats.md` has the result.
+ */
 
 const setting = useWhatsapp();
 let sent: ReadonlyMap<string, Sent>;

@@ -59,7 +59,10 @@ export async function listGroups({ graph, options }: Pick<CloudNumber, 'graph' |
   return found;
 }
 
-/** Reports the groups that were created elsewhere, once for each connection. After an outage, the next check tries again. */
+/**
+ * Reports the groups that were created elsewhere, once for each connection. After an outage, the next check tries
+ * again.
+ */
 export class GroupList {
   readonly #number: CloudNumber;
   readonly #reports: GroupReports;

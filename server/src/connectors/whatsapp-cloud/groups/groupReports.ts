@@ -212,8 +212,8 @@ export class GroupReports {
   }
 
   /**
-   * Reports the people whose membership changes. Only these change the stored list: others have their own report, even if
-   * Meta returns them already. An old report counts only if Meta still returns what it says.
+   * Reports the people whose membership changes. Only these change the stored list: others have their own report, even
+   * if Meta returns them already. An old report counts only if Meta still returns what it says.
    */
   async #storeMembers(
     action: 'add' | 'remove',
@@ -246,7 +246,9 @@ export class GroupReports {
     await this.changed(group, { type: 'participants', action, phoneNumbers: changed }, at);
   }
 
-  /** Reports the members of a group that was only known by its id. It keeps the id as its name until that is reported. */
+  /**
+   * Reports the members of a group that was only known by its id. It keeps the id as its name until that is reported.
+   */
   async #storeMissing(stored: NetworkGroup, found: NetworkGroup, at: number): Promise<void> {
     const known = new Set(stored.participants.map(({ phoneNumber }) => phoneNumber));
     const phoneNumbers = found.participants.map(({ phoneNumber }) => phoneNumber).filter((one) => !known.has(one));

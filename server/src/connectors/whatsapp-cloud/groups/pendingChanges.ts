@@ -39,9 +39,9 @@ export class PendingChange {
 }
 
 /**
- * Requests about groups that Meta has accepted and not confirmed. Some answers have an id that the callback repeats, and
- * others do not, so a request is found by its kind and its group too. The caller runs one request of a kind and group at
- * a time.
+ * Requests about groups that Meta has accepted and not confirmed. Some answers have an id that the callback repeats,
+ * and others do not, so a request is found by its kind and its group too. The caller runs one request of a kind and
+ * group at a time.
  */
 export class PendingChanges {
   readonly #clock: Clock;

@@ -5,8 +5,9 @@ import type { Contact } from './callbacks.ts';
 import { withKnownParts } from './knownParts.ts';
 
 /*
- * Calls of the Calling API: https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/reference.
- * Meta's pages put the person in `from` or in `to`, so it is the one that is not the number itself.
+ * Calls of the Calling API:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/reference. Meta's pages put the
+ * person in `from` or in `to`, so it is the one that is not the number itself.
  */
 
 const Text = Type.Optional(Type.String());

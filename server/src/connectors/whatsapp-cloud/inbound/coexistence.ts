@@ -244,7 +244,9 @@ export async function reportContact(host: Pick<SessionHost, 'onEvent'>, entry: u
 const ASKED = 'app data';
 const KINDS = ['smb_app_state_sync', 'history'] as const;
 
-/** Asks Meta for the contacts and the history of the app, which it sends once, within a day after the number was added. */
+/**
+ * Asks Meta for the contacts and the history of the app, which it sends once, within a day after the number was added.
+ */
 export class AppDataRequest {
   readonly #number: CloudNumber;
   #isDone = false;

@@ -5,8 +5,8 @@ import type { Validator } from 'typebox/compile';
 const ROUNDS = 8;
 
 /**
- * Reads a value of Meta, which adds and changes parts without notice. A part of an unknown shape is left out, so that it
- * does not affect the others.
+ * Reads a value of Meta, which adds and changes parts without notice. A part of an unknown shape is left out, so that
+ * it does not affect the others.
  * @param needed values of the parts without which nothing can be read
  * @returns undefined if the value is not an object, or a needed part is missing
  */

@@ -6,8 +6,9 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 
 /*
- * Uploads for the app. Files in messages are uploaded elsewhere: https://developers.facebook.com/docs/graph-api/guides/upload. The
- * picture of a number and the example in a template's header need one.
+ * Uploads for the app. Files in messages are uploaded elsewhere:
+ * https://developers.facebook.com/docs/graph-api/guides/upload. The picture of a number and the example in a template's
+ * header need one.
  */
 
 const UploadSession = Compile(Type.Object({ id: Type.String({ pattern: '^upload:' }) }));

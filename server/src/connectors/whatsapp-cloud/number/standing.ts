@@ -9,7 +9,9 @@ const WARNINGS: Readonly<Record<number, NetworkWarning>> = {
   368: 'restricted', // policy
 };
 
-/** Most often, the recipient is not on WhatsApp. Meta does not say whether it is that, or an outdated app or settings. */
+/**
+ * Most often, the recipient is not on WhatsApp. Meta does not say whether it is that, or an outdated app or settings.
+ */
 export const UNDELIVERABLE = 131026;
 
 export function warningOf(code: number | undefined): NetworkWarning | undefined {
@@ -39,7 +41,10 @@ const PAGE = 100;
 /** Meta also lists templates of which the name is a part of the name. */
 const MAX_PAGES = 10;
 
-/** Returns why a template cannot be sent; undefined if it can. Without a language, one that is approved in any is enough. */
+/**
+ * Returns why a template cannot be sent; undefined if it can. Without a language, one that is approved in any is
+ * enough.
+ */
 export async function forecastOfTemplate(
   templates: TemplateActions,
   { name, language }: PlannedTemplate,

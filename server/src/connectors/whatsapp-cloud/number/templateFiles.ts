@@ -26,7 +26,8 @@ const RULES = new Map<string, Rule>([
 
 /**
  * Uploads the example of a header, and adds it to the components.
- * @throws {AppError} `validation_failed`, `unsupported_media_type`, `payload_too_large`, and the errors of `NumberMonitor.ask`
+ * @throws {AppError} `validation_failed`, `unsupported_media_type`, `payload_too_large`, and the errors of
+ * `NumberMonitor.ask`
  */
 export async function withExample(
   number: CloudNumber,

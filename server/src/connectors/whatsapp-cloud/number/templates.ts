@@ -41,7 +41,9 @@ const NO_OBJECT: ReadonlySet<number> = new Set([100, 803]);
 const PAGE = 100;
 const MAX_PAGES = 60; // an account has up to 6000 templates
 
-/** Every call asks Meta, whose list is the only one that is right: people also change templates in the WhatsApp Manager. */
+/**
+ * Every call asks Meta, whose list is the only one that is right: people also change templates in the WhatsApp Manager.
+ */
 export function createTemplateActions(number: CloudNumber): TemplateActions {
   const { graph, monitor, account } = number;
   async function list(filter: TemplateFilter, { after, limit }: { readonly after?: string; readonly limit: number }) {

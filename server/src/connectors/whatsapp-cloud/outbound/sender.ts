@@ -29,7 +29,9 @@ const PAIR_WAIT_MS = 6000;
 
 const Answer = Compile(Type.Object({ messages: Type.Array(Type.Object({ id: Type.String() }), { minItems: 1 }) }));
 
-/** The recipient of a message. Meta knows some by another number than callers use, as in Brazil, Mexico and Argentina. */
+/**
+ * The recipient of a message. Meta knows some by another number than callers use, as in Brazil, Mexico and Argentina.
+ */
 const Recipients = Compile(
   Type.Object({
     contacts: Type.Array(

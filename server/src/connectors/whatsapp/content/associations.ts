@@ -4,10 +4,10 @@ import type { Baileys } from '../link/load.ts';
 import { unwrap } from './kinds.ts';
 
 /*
- * Messages that belong to another one, their parent. A phone sends an HD photo as a photo of
- * standard quality and then, in a second message, as the better file: WhatsApp Web and mautrix-whatsapp replace the
- * first by the second (mautrix/whatsapp#818, `useHdImageChildMsg` of WhatsApp Web). The video of a live photo is a second
- * message too (waha#1757, mautrix/whatsapp#845).
+ * Messages that belong to another one, their parent. A phone sends an HD photo as a photo of standard quality and then,
+ * in a second message, as the better file: WhatsApp Web and mautrix-whatsapp replace the first by the second
+ * (mautrix/whatsapp#818, `useHdImageChildMsg` of WhatsApp Web). The video of a live photo is a second message too
+ * (waha#1757, mautrix/whatsapp#845).
  */
 
 type Message = proto.IMessage;

@@ -6,8 +6,8 @@ import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
 
 /**
- * Returns the message that a reply quotes. WhatsApp sends its content with the reply, because the recipient may not have
- * it: it is older than the link, from another chat, or a status (stack #331, WAHA #1995).
+ * Returns the message that a reply quotes. WhatsApp sends its content with the reply, because the recipient may not
+ * have it: it is older than the link, from another chat, or a status (stack #331, WAHA #1995).
  */
 export async function quotedOf(
   { baileys, self }: Session,

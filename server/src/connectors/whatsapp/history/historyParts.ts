@@ -86,7 +86,10 @@ const WEB_MESSAGE_INFO = 1;
 /** Fields of `WebMessageInfo`: key, time, status and participant. */
 const ENVELOPE: readonly number[] = [1, 3, 4, 5];
 
-/** Returns a message with its envelope and an empty content if the content cannot be read; undefined without an envelope. */
+/**
+ * Returns a message with its envelope and an empty content if the content cannot be read; undefined without an
+ * envelope.
+ */
 function messageOf(types: Baileys['proto'], bytes: Uint8Array): proto.IWebMessageInfo | undefined {
   try {
     return types.HistorySyncMsg.decode(bytes).message ?? undefined;

@@ -13,8 +13,8 @@ export interface Arrival {
 }
 
 /**
- * Returns the time of a change, which decides between two changes. It is the server's time of the first stanza: the clocks
- * of two phones can differ by hours, even if one person owns both. A change that is sent again gets a later
+ * Returns the time of a change, which decides between two changes. It is the server's time of the first stanza: the
+ * clocks of two phones can differ by hours, even if one person owns both. A change that is sent again gets a later
  * time. If its first stanza is unknown, the phone's own time counts, within a day before the server's.
  */
 export function changeTime(

@@ -90,7 +90,9 @@ export class Incoming {
     this.#release(() => true);
   }
 
-  /** Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal. */
+  /**
+   * Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await settledWithin(this.#session.host.clock, STOP_MS, this.#chats.idle());

@@ -34,7 +34,9 @@ interface Envelope {
   readonly isLastPart: boolean;
   /** Whether phones show nothing of it if it cannot be decrypted (`decrypt-fail`; whatsmeow, `send.go`). */
   readonly isHidden: boolean;
-  /** Whether it answers a retry receipt: its parts have the `count` (whatsmeow, `retry.go`; Baileys, `relayMessage`). */
+  /**
+   * Whether it answers a retry receipt: its parts have the `count` (whatsmeow, `retry.go`; Baileys, `relayMessage`).
+   */
   readonly isResent: boolean;
 }
 

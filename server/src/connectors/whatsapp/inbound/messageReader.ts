@@ -85,8 +85,8 @@ export class MessageReader {
   }
 
   /**
-   * Returns the event of a message whose content is missing; undefined if it is in no chat here. The host knows its group
-   * afterwards.
+   * Returns the event of a message whose content is missing; undefined if it is in no chat here. The host knows its
+   * group afterwards.
    * @throws {Error} the envelope is incomplete
    */
   async readAwaited(attrs: Attributes): Promise<Extract<NetworkEvent, { type: 'message' }> | undefined> {

@@ -174,8 +174,8 @@ export class Receiver {
   }
 
   /**
-   * Reports a receipt, with the chat that its messages have by then: one can show the person's number. Anyone can send a
-   * receipt with any id, so it counts only for messages in its chat.
+   * Reports a receipt, with the chat that its messages have by then: one can show the person's number. Anyone can send
+   * a receipt with any id, so it counts only for messages in its chat.
    */
   async #pass(wire: WireReceipt, networkIds: readonly string[]): Promise<boolean> {
     const { reporter, baileys } = this.#session;

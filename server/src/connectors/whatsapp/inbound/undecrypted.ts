@@ -21,7 +21,9 @@ const PHONE_MS = 15_000;
 /** Messages that wait: of a session, and of one sender. Further ones are only counted. */
 const WAITING = 200;
 const WAITING_OF_SENDER = 20;
-/** Placeholders within a day: of a session, and of one sender. A stranger can send any number of unreadable messages. */
+/**
+ * Placeholders within a day: of a session, and of one sender. A stranger can send any number of unreadable messages.
+ */
 const PLACED = 200;
 const PLACED_OF_SENDER = 20;
 const DAY_MS = 86_400_000;

@@ -12,9 +12,9 @@ const BEGINNING = 20;
 const BEGINNINGS_KEPT = 100;
 
 /**
- * The log of Baileys. Errors and warnings only, because it logs the content of messages from `info` on. It writes some of
- * them for each member of a group, such as "Invalid LID-PN mapping" for 1,024 members in one turn. A pipe does not take
- * as many lines, and the process would stand still until somebody has read them.
+ * The log of Baileys. Errors and warnings only, because it logs the content of messages from `info` on. It writes some
+ * of them for each member of a group, such as "Invalid LID-PN mapping" for 1,024 members in one turn. A pipe does not
+ * take as many lines, and the process would stand still until somebody has read them.
  */
 export function createBaileysLog({ log, clock }: Pick<SessionHost, 'log' | 'clock'>): BaileysLogger {
   const level = log.isLevelEnabled('warn') ? 'warn' : log.level;

@@ -25,7 +25,9 @@ const BAN_RETRY_MS = 60 * 60_000;
 export const TEMPORARY_BAN = 402;
 const QR_OVER = 'QR refs attempts ended';
 
-/** The phone asks for a passkey after the code was scanned or typed. Baileys acknowledges the request and does nothing. */
+/**
+ * The phone asks for a passkey after the code was scanned or typed. Baileys acknowledges the request and does nothing.
+ */
 export const PASSKEY_REQUIRED: Ending = {
   next: 'stop',
   reason: 'WhatsApp requires a passkey to link a device to this account, which this client does not support',

@@ -11,11 +11,12 @@ const HANDLED_PER_TURN = 4;
 const CHECKED_PER_TURN = 16;
 
 /**
- * Splits the encryption of one message for many devices. Baileys encrypts for all of them between two turns of the event
- * loop, and the whole server would stand still: for seconds in the first message to a group of 1,024 members.
+ * Splits the encryption of one message for many devices. Baileys encrypts for all of them between two turns of the
+ * event loop, and the whole server would stand still: for seconds in the first message to a group of 1,024 members.
  *
  * Each device is handled in its own transaction, whose lock keeps received messages of that device out. In the one
- * transaction of the whole message, a session would be written as it was read, over what a received message has changed.
+ * transaction of the whole message, a session would be written as it was read, over what a received message has
+ * changed.
  */
 export class SignalTurns {
   readonly #creds: Pick<AuthenticationCreds, 'me'>;

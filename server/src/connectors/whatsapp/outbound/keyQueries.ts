@@ -1,4 +1,6 @@
-/** Halving finds one device among many in two queries for each time that their number can be halved: enough for eight. */
+/**
+ * Halving finds one device among many in two queries for each time that their number can be halved: enough for eight.
+ */
 const QUERIES_PER_HALVING = 16;
 const MAX_QUERIES = 200;
 

@@ -4,8 +4,8 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 const NO_WAVEFORM = new Uint8Array(64);
 
 /**
- * Facts that apps show of a file before they download it, in the form of Baileys. Facts that are unknown are stated as empty:
- * Baileys would compute those that are left out, on the thread that serves all sessions.
+ * Facts that apps show of a file before they download it, in the form of Baileys. Facts that are unknown are stated as
+ * empty: Baileys would compute those that are left out, on the thread that serves all sessions.
  */
 export async function factsOf({ facts = {}, thumbnail }: NetworkMedia) {
   const { width, height, durationSeconds, waveform, hasThumbnail } = facts;

@@ -26,7 +26,9 @@ export async function addressMentions(
   return { text: withMentions(text, users), jids };
 }
 
-/** Keeps the mentions of a sent message which its new text still has: an edit replaces the message with its mentions. */
+/**
+ * Keeps the mentions of a sent message which its new text still has: an edit replaces the message with its mentions.
+ */
 export async function keepMentions(
   addresses: Addresses,
   sent: proto.IMessage | undefined,

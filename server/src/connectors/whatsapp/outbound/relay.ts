@@ -30,13 +30,15 @@ import type { StatusAddresses } from './statusAudience.ts';
 export const TIMEOUT_MS = 25_000;
 
 /**
- * Limit for fetching the keys for a message to many, and for each pause in its encryption: 2,500 devices, at about
- * 3 ms of CPU each on a free core. The caller may have its answer by then, which says that the message can still go out.
+ * Limit for fetching the keys for a message to many, and for each pause in its encryption: 2,500 devices, at about 3 ms
+ * of CPU each on a free core. The caller may have its answer by then, which says that the message can still go out.
  * Ending the connection would only begin the work again (tulir/whatsmeow#1077: 30 s for 700 to 1,000 members).
  */
 const ENCRYPTION_MS = 2 * 60_000;
 
-/** Baileys encrypts one message per session at a time: a later one waits this long for its turn, or until its deadline. */
+/**
+ * Baileys encrypts one message per session at a time: a later one waits this long for its turn, or until its deadline.
+ */
 const MIN_TURN_MS = 5000;
 
 /** A message on its way to the server, over one connection or several. */

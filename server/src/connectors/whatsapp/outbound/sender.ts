@@ -157,7 +157,9 @@ export class Sender {
     return { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage, timestampMs } };
   }
 
-  /** Sends the head of an album before the first of its files. Its id is the same for all of them, so it goes out once. */
+  /**
+   * Sends the head of an album before the first of its files. Its id is the same for all of them, so it goes out once.
+   */
   async #beginAlbum(
     target: Pick<Delivery, 'addresses' | 'chat' | 'deadline'>,
     { albumId, images = 0, videos = 0 }: AlbumPart,

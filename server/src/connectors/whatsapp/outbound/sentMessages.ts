@@ -91,8 +91,8 @@ export async function withdrawKept(session: Session, wireId: string, group?: str
 }
 
 /**
- * Makes a sent message go out with its present text when a device requests it again, and none of its earlier edits. Call
- * it before the edit is sent.
+ * Makes a sent message go out with its present text when a device requests it again, and none of its earlier edits.
+ * Call it before the edit is sent.
  * @param editId the id of the message that edits it, if this server sends that
  */
 export async function editSent(session: Session, wireId: string, text: string, editId?: string): Promise<Restore> {

@@ -4,9 +4,9 @@ import type { Session } from '../session.ts';
 type StanzaOptions = Pick<MessageRelayOptions, 'additionalAttributes' | 'additionalNodes'>;
 
 /**
- * Returns the attributes and parts of a message's stanza that follow from its content. Baileys adds them when it makes the
- * message, but not to one that goes out again as it was made. Like whatsmeow (`getEditAttribute`, `getMessageContent`) and
- * whatsapp-rust (`infer_stanza_metadata`).
+ * Returns the attributes and parts of a message's stanza that follow from its content. Baileys adds them when it makes
+ * the message, but not to one that goes out again as it was made. Like whatsmeow (`getEditAttribute`,
+ * `getMessageContent`) and whatsapp-rust (`infer_stanza_metadata`).
  */
 export function stanzaOptionsOf({ baileys }: Session, content: proto.IMessage): StanzaOptions {
   const message = baileys.normalizeMessageContent(content) ?? content;

@@ -32,7 +32,9 @@ export class Addresses {
   /** People who are addressed by number although the LID is known. */
   readonly #byNumber = new LRUCache<string, true>({ max: PREFERENCES_KEPT, ttl: PREFERENCES_MS });
 
-  /** Numbers of LIDs, from envelopes. Baileys does not store the recipient's number of a message that the account sent. */
+  /**
+   * Numbers of LIDs, from envelopes. Baileys does not store the recipient's number of a message that the account sent.
+   */
   readonly #shown = new LRUCache<string, string>({ max: SHOWN_KEPT });
 
   constructor(session: Session) {

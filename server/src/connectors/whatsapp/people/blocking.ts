@@ -15,9 +15,9 @@ export function createSetBlocked({ requests }: Session, recipients: Recipients) 
 }
 
 /**
- * Blocks a person whose number is hidden. WhatsApp requires the LID and a second identifier, and WhatsApp Web sends this
- * one for people without a known number (vinikjkkj/zapo#208, `buildBlocklistBlockIq`). Baileys 7.0.0-rc14 only knows the
- * form with the number, and throws.
+ * Blocks a person whose number is hidden. WhatsApp requires the LID and a second identifier, and WhatsApp Web sends
+ * this one for people without a known number (vinikjkkj/zapo#208, `buildBlocklistBlockIq`). Baileys 7.0.0-rc14 only
+ * knows the form with the number, and throws.
  */
 async function blockHidden(socket: WASocket, lidJid: string): Promise<void> {
   await socket.query({

@@ -25,8 +25,8 @@ interface Change {
 
 /**
  * People who change their phone number. The server reports it as `<notification type="contacts"><modify old new old_lid
- * new_lid/>`, which phones and WhatsApp Web read (`handleContactModify` of the Android app, `WAWebHandleContactNotification`,
- * whatsapp-rust#351), and Baileys does not. Both LIDs can be missing.
+ * new_lid/>`, which phones and WhatsApp Web read (`handleContactModify` of the Android app,
+ * `WAWebHandleContactNotification`, whatsapp-rust#351), and Baileys does not. Both LIDs can be missing.
  *
  * A former number can belong to someone else later. So it does not lead to the person, its LID is forgotten, and a
  * notification that the server repeats changes nothing.
@@ -69,7 +69,10 @@ export class ChangedNumbers {
     return this.#queue.length('') === 0 ? undefined : this.#queue.idle();
   }
 
-  /** Stores changes one after the other, because a person can change the number twice. Baileys confirms the notification. */
+  /**
+   * Stores changes one after the other, because a person can change the number twice. Baileys confirms the
+   * notification.
+   */
   #enqueue(socket: WASocket, change: Change): void {
     void this.#queue.run('', () => this.#session.reporter.keep('changed number', () => this.#store(socket, change)));
   }

@@ -13,8 +13,8 @@ const REMOVED = 'none';
 
 /**
  * The pictures of groups. The server notifies a change once, and the picture is fetched after that: one at a time for
- * the session, and once for a group however often it changes meanwhile. A picture that could not be fetched is fetched on
- * the next connection.
+ * the session, and once for a group however often it changes meanwhile. A picture that could not be fetched is fetched
+ * on the next connection.
  */
 export class GroupPictures {
   readonly #session: Session;

@@ -158,8 +158,8 @@ export class Groups {
   }
 
   /**
-   * Returns a group as Baileys needs it for sending. If there was a sign of a change that only a read can tell, all sends
-   * wait for the same one: Baileys would read the group for each of them.
+   * Returns a group as Baileys needs it for sending. If there was a sign of a change that only a read can tell, all
+   * sends wait for the same one: Baileys would read the group for each of them.
    */
   async currentOrRead(networkId: string): Promise<GroupMetadata | undefined> {
     const socket = this.#session.link.newest;

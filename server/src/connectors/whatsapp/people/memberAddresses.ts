@@ -32,8 +32,8 @@ const AT_ONCE = 200;
 
 /**
  * The addresses of group members. A key, quote or mention must have the address that the message had: WhatsApp accepts
- * any other one, and no phone shows it (openclaw #36303, #128219, whatsapp-mcp #212). Groups differ from each other, and
- * each can be migrated from numbers to LIDs, so this keeps how a group is addressed and since when.
+ * any other one, and no phone shows it (openclaw #36303, #128219, whatsapp-mcp #212). Groups differ from each other,
+ * and each can be migrated from numbers to LIDs, so this keeps how a group is addressed and since when.
  */
 export class MemberAddresses {
   readonly #session: Session;
@@ -64,8 +64,8 @@ export class MemberAddresses {
   }
 
   /**
-   * Notes the participant address that a group message arrived with. Returns it unless `addressOf` will find it: a LID in
-   * a group where no message has a number. Around a migration, times in seconds do not separate the two.
+   * Notes the participant address that a group message arrived with. Returns it unless `addressOf` will find it: a LID
+   * in a group where no message has a number. Around a migration, times in seconds do not separate the two.
    */
   async noteMessage(group: string, participant: string, timestamp: number): Promise<string | undefined> {
     const { mode, numberUntil } = await this.#note(group, modeOf(participant), timestamp, false);

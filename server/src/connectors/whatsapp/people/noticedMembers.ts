@@ -22,8 +22,8 @@ const WITHOUT_MEMBERS: ReadonlySet<string> = new Set([
 type Normalize = (jid: string) => string;
 
 /**
- * Returns a group as sending needs it after a notice about it, or undefined if only a read can tell. whatsmeow keeps the
- * members of its sends in the same way (group.go: `parseGroupChange`, `updateGroupParticipantCache`).
+ * Returns a group as sending needs it after a notice about it, or undefined if only a read can tell. whatsmeow keeps
+ * the members of its sends in the same way (group.go: `parseGroupChange`, `updateGroupParticipantCache`).
  */
 export function afterNotice(
   group: GroupMetadata,

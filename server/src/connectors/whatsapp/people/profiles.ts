@@ -55,7 +55,9 @@ export function createProfiles({ creds, requests, ownFiles }: Session, addresses
   };
 }
 
-/** Returns null for a part that is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other. */
+/**
+ * Returns null for a part that is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other.
+ */
 export async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
   try {
     return await request();

@@ -11,8 +11,8 @@ import { findPoll } from './polls.ts';
  */
 
 /**
- * Per session, at some 200 bytes each, so at most 3 MB. One replaces the other in the place that its id hashes to: after
- * 1,000 further messages, 94 % are left. Phones allow edits for 15 minutes.
+ * Per session, at some 200 bytes each, so at most 3 MB. One replaces the other in the place that its id hashes to:
+ * after 1,000 further messages, 94 % are left. Phones allow edits for 15 minutes.
  */
 const PLACES = 16_384;
 export const SECRET_BYTES = 32;

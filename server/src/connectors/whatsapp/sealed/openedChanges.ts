@@ -6,8 +6,8 @@ import type { Session } from '../session.ts';
 import { findSecret, type MessageSecret, ownAddresses, secretIdOf } from './messageSecrets.ts';
 
 /*
- * Changes that are sealed with the secret of the message that they change: edits of phones since May 2026 (Baileys #2541,
- * #2547, #2743), edits of events, and reactions in the announcement group of a community (whatsapp-rust #830).
+ * Changes that are sealed with the secret of the message that they change: edits of phones since May 2026 (Baileys
+ * #2541, #2547, #2743), edits of events, and reactions in the announcement group of a community (whatsapp-rust #830).
  *
  * Key: HKDF-SHA256 of the secret without a salt, with the id of the message, the address of its author, the address of
  * the person who changes it, and the use as info. Cipher: AES-256-GCM without additional data. Sources: whatsapp-rust

@@ -1,7 +1,7 @@
 /*
- * Limits of the replies of brokers. A client library trusts the lengths and counts of its broker: it allocates an array of a
- * million elements for ten bytes, or walks a list of as many. An inspector follows the bytes before the library does,
- * and allows only the replies that publishing needs, with lengths that have a bound.
+ * Limits of the replies of brokers. A client library trusts the lengths and counts of its broker: it allocates an array
+ * of a million elements for ten bytes, or walks a list of as many. An inspector follows the bytes before the library
+ * does, and allows only the replies that publishing needs, with lengths that have a bound.
  */
 
 /** The broker sent something that publishing gives it no reason to send. */

@@ -289,7 +289,9 @@ function saslOf(
 /** Kafka allows 16,384. Each one costs time in a thread that all files and logins share. */
 const MAX_ITERATIONS = 65_536;
 
-/** Limits the iterations of the client's login by SCRAM. An error that the client throws on nonsense fails the login. */
+/**
+ * Limits the iterations of the client's login by SCRAM. An error that the client throws on nonsense fails the login.
+ */
 function scram(
   library: Library,
   mechanism: 'SCRAM-SHA-256' | 'SCRAM-SHA-512',

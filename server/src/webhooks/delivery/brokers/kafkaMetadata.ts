@@ -1,8 +1,8 @@
 import type { Connection, Reader } from '@platformatic/kafka';
 
 /*
- * The leaders of a topic's partitions. The client's own parser makes an error with a stack trace for each partition that
- * reports one, which takes seconds for a response of a megabyte, and keeps what publishing does not need.
+ * The leaders of a topic's partitions. The client's own parser makes an error with a stack trace for each partition
+ * that reports one, which takes seconds for a response of a megabyte, and keeps what publishing does not need.
  *
  * Source: https://kafka.apache.org/protocol.html#The_Messages_Metadata
  */

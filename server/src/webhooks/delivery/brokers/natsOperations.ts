@@ -1,8 +1,8 @@
 import { type Inspector, UnexpectedData } from './inspection.ts';
 
 /*
- * Operations of a NATS server: lines, of which MSG and HMSG have a payload of a declared length. The client answers each
- * PING, so that a server that sends nothing else and never reads would fill the memory with answers.
+ * Operations of a NATS server: lines, of which MSG and HMSG have a payload of a declared length. The client answers
+ * each PING, so that a server that sends nothing else and never reads would fill the memory with answers.
  *
  * Source: https://docs.nats.io/reference/reference-protocols/nats-protocol
  */

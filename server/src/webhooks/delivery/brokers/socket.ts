@@ -6,10 +6,10 @@ import type { Opening } from './broker.ts';
 import { type Inspector, UnexpectedData } from './inspection.ts';
 
 /*
- * Sockets to brokers. They connect only to addresses that the policy allows, and they bound what a broker can send: each
- * byte that the server sends allows some of the broker's, so a client never has more to parse and keep than that. An
- * inspector refuses what would make the client allocate more than it received. An error that the client throws while it
- * parses ends the connection, and not the process.
+ * Sockets to brokers. They connect only to addresses that the policy allows, and they bound what a broker can send:
+ * each byte that the server sends allows some of the broker's, so a client never has more to parse and keep than that.
+ * An inspector refuses what would make the client allocate more than it received. An error that the client throws while
+ * it parses ends the connection, and not the process.
  */
 
 /** The bytes that a broker may send before the server has sent anything, and the most that it may have left. */
@@ -62,7 +62,9 @@ export function captureSocket(opening: Opening, connect: () => void): Socket {
   return observe(opened, opening);
 }
 
-/** The certificate must be for the host of the URL. Without `host`, which would replace a vetted address in its place. */
+/**
+ * The certificate must be for the host of the URL. Without `host`, which would replace a vetted address in its place.
+ */
 export function tlsOptions({ address: { host }, moments }: Opening): ConnectionOptions {
   return {
     ...(isIP(host) === 0 && { servername: host }),

@@ -6,8 +6,8 @@ import type { Deliver, Stage } from '../deliver.ts';
 import { quoted } from './broker.ts';
 
 /**
- * Publishes to Amazon SQS, which is HTTP: each attempt is a signed request for `SendMessage`. SQS has stored the message
- * once its answer names the id of the message.
+ * Publishes to Amazon SQS, which is HTTP: each attempt is a signed request for `SendMessage`. SQS has stored the
+ * message once its answer names the id of the message.
  *
  * Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
  */

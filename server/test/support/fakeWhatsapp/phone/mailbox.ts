@@ -69,8 +69,8 @@ export interface SendOptions {
   /** Corrupts the encryption, as a lost session does. The phone sends it correctly when it is requested again. */
   readonly isCorrupt?: boolean;
   /**
-   * How often clients get it corrupt, while phones can read it: a sender that begins no new session answers each request
-   * with the same one (WhiskeySockets/Baileys#1769, #2331; #2548: "Bad MAC" for hours). Infinity for always.
+   * How often clients get it corrupt, while phones can read it: a sender that begins no new session answers each
+   * request with the same one (WhiskeySockets/Baileys#1769, #2331; #2548: "Bad MAC" for hours). Infinity for always.
    */
   readonly corruptTimes?: number;
   /**

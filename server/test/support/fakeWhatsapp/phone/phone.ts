@@ -45,8 +45,8 @@ export interface Phone extends Mailbox {
   /** Moves to a new phone, which has new keys. Returns the id of the notification to others. */
   replace(): string;
   /**
-   * Registers the number again, with another LID. A message to the old one is acknowledged with `refresh_lid`, and reaches
-   * nobody (WhiskeySockets/Baileys#2661: the first one without an error). Returns the new one.
+   * Registers the number again, with another LID. A message to the old one is acknowledged with `refresh_lid`, and
+   * reaches nobody (WhiskeySockets/Baileys#2661: the first one without an error). Returns the new one.
    */
   beginNewAccount(): string;
   /** Notifies others that the owner has the number of another phone from now on. */

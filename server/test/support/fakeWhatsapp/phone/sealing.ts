@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import type { proto } from 'baileys';
 
 /**
- * Sealing of changes by phones, written from the public descriptions and apart from the connector: whatsapp-rust #618 and
- * #830, Baileys #2547 and #2743, omni #1106. No additional data, unlike votes.
+ * Sealing of changes by phones, written from the public descriptions and apart from the connector: whatsapp-rust #618
+ * and #830, Baileys #2547 and #2743, omni #1106. No additional data, unlike votes.
  */
 export interface Sealing {
   readonly use: 'Message Edit' | 'Event Edit' | 'Enc Reaction';

@@ -35,8 +35,8 @@ export function announceIdentity(network: Network, account: Account): string {
 }
 
 /**
- * Reports that a person has another number (`handleContactModify` of the Android app, `WAWebHandleContactNotification` of
- * WhatsApp Web, whatsapp-rust#351): to those who know the former one. The LIDs are optional there.
+ * Reports that a person has another number (`handleContactModify` of the Android app, `WAWebHandleContactNotification`
+ * of WhatsApp Web, whatsapp-rust#351): to those who know the former one. The LIDs are optional there.
  */
 export function announceNumber(network: Network, former: Account, current: Account, change: NumberChange): void {
   const lids = change.hasLids === false ? {} : { old_lid: former.lidJid, new_lid: current.lidJid };
