@@ -22,18 +22,19 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     header: webhookStrings.url,
     width: 'minmax(0, 1fr)',
     cell: ({ webhookId, webhookUrl, isDefault, destination, expiresAt }) => (
-      <>
-        <Link to="/webhooks/$webhookId" params={{ webhookId }} className={rowLinkClass}>
+      // A long URL leaves room for what follows it.
+      <div className="flex items-center gap-1">
+        <Link to="/webhooks/$webhookId" params={{ webhookId }} className={`${rowLinkClass} min-w-0 truncate`}>
           {webhookUrl}
-        </Link>{' '}
+        </Link>
         {isDefault && <Tag>{webhookStrings.isDefault}</Tag>}
         {destination.type !== 'http' && <Tag>{destinationStrings.names[destination.type]}</Tag>}
         {expiresAt !== null && (
-          <span className="text-xs text-ink-soft">
+          <span className="truncate text-xs text-ink-soft">
             {webhookStrings.expires} <Time at={expiresAt} as="minute" />
           </span>
         )}
-      </>
+      </div>
     ),
   },
   {
