@@ -397,12 +397,12 @@ describe('a downgrade to body signatures', () => {
     assert.deepEqual(await check(await signedBodyOnly(BODY), { require }), refused('standard_signature_required'));
   });
 
-  test('is not possible with a wrong standard signature beside a valid X-Webhook-Signature', async () => {
+  test('is not possible with a wrong standard signature next to a valid X-Webhook-Signature', async () => {
     const headers = { ...(await signed(BODY)), 'webhook-signature': signStandard(BODY, { secret: 'other' }) };
     assert.deepEqual(await check(headers, { require: 'any' }), refused('bad_signature'));
   });
 
-  test('is not possible with an expired standard signature beside a valid X-Webhook-Signature', async () => {
+  test('is not possible with an expired standard signature next to a valid X-Webhook-Signature', async () => {
     const later = { require: 'any', now: NOW + 3_600_000 } as const;
     assert.deepEqual(await check(await signed(BODY), later), refused('timestamp_out_of_tolerance'));
   });

@@ -37,7 +37,7 @@ export type QueueTable = 'to_chatwoot' | 'to_whatsapp';
 
 /**
  * A durable queue of one direction: `waiting` jobs, and finished ones that recognize repetitions. The first waiting job
- * of each lane is marked (`is_first`), so that the next jobs are found without reading the ones that wait behind them.
+ * of each lane is marked (`is_first`), so that the next jobs are found without reading the rest of the lane.
  */
 export class Queue {
   readonly table: QueueTable;
