@@ -8,6 +8,7 @@ import type { Seal } from '../seal.ts';
 import type { Store } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
+import { foundation } from './migrations/0050-foundation.ts';
 import { type EncryptionKeys, openSeal, requireKey } from './sealing.ts';
 import { openSqlite } from './sqlite/sqlite.ts';
 import type { DamageListener } from './sqlite/sqliteFiles.ts';
@@ -106,8 +107,9 @@ export async function openDatabase(
     beforeUpgrade: (on) => requireKey(on, keys),
     onWait,
   });
-  const from = (applied[0] ?? 1) - 1; // versions have no gaps; an empty database has version 0
-  if (from > 0) onUpgrade({ from, to: applied.at(-1) ?? from, ms: Math.round(performance.now() - startedAt) });
+  const [first, last] = [applied[0], applied.at(-1)];
+  if (first !== undefined && last !== undefined && first !== foundation.version)
+    onUpgrade({ from: first - 1, to: last, ms: Math.round(performance.now() - startedAt) }); // versions have no gaps
   const group = new GroupCommit(store);
   opening.defer(() => group.stop());
   const seal = await openSeal(group.commit, keys, store.rewrite);

@@ -30,7 +30,7 @@ export interface Dialect {
    * diacritics, separated by spaces: we split words ourselves, so that both databases agree on them.
    */
   readonly search: {
-    /** The tables that the first migration creates. */
+    /** The statements that create the tables. */
     readonly tables: readonly string[];
     readonly table: SearchTable;
     readonly buckets: WordBuckets | undefined;
@@ -81,13 +81,13 @@ export interface Dialect {
     readonly transaction: RawBuilder<string | null>;
     /** Statements that keep other nodes from changing epochs until the transaction ends. */
     readonly lockEpochs: readonly string[];
-    /** The tables that the first migration adds positions to. */
-    readonly tables: readonly string[];
-    position(shift: number): string;
   };
-  /** The migration that creates the event positions that `log` relies on; empty if ids are already ordered. */
-  readonly logPositions: readonly string[];
-  /** The migration that creates what keeps the row of a node from being deleted during its transactions. */
+  /**
+   * The statements that give new events the positions on which `log` relies, and new deliveries those in the order of
+   * their conversation's transactions. They follow the statements that create the tables.
+   */
+  readonly positions: readonly string[];
+  /** The statements that create what keeps the row of a node from being deleted during its transactions. */
   readonly nodeFence: readonly string[];
   /** A statement that ends the transactions of other nodes, by a condition on their rows `n`. */
   endTransactions(condition: RawBuilder<unknown>): RawBuilder<unknown>;
@@ -97,8 +97,6 @@ export interface Dialect {
     /** Runs `work` in an empty schema and drops everything it creates. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;
   };
-  /** Numbers deliveries in the order of their conversation's transactions; empty if ids have that order. */
-  readonly deliveryPositions: readonly string[];
   /**
    * Goes behind a table and its alias: SQLite reads it through this index. Without statistics it prefers the primary
    * key of a table that is stored in it, even if that has to pass every row of the account.
@@ -136,8 +134,6 @@ export interface WordBuckets {
   readonly markers: readonly string[];
   /** Merges some of what was written, if it is due: its parameter is the number of pages to write. */
   readonly merge: string;
-  /** Statements that create the table. */
-  readonly tables: readonly string[];
   /** Table of an earlier release, whose messages move to the one with buckets. */
   readonly former: {
     readonly table: SearchTable;

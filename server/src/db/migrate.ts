@@ -26,6 +26,14 @@ export class NewerSchemaError extends OperatorError {
   }
 }
 
+export class EarlierSchemaError extends OperatorError {
+  constructor(found: number) {
+    super(
+      `The database has schema version ${found}, from before the first release. Stop all nodes, make a backup, and convert it with \`switchboard upgrade\`. The server changed nothing.`,
+    );
+  }
+}
+
 export class SchemaMismatchError extends OperatorError {
   constructor(version: number, found: readonly string[]) {
     const shown = found.slice(0, DIFFERENCES_SHOWN).map((difference) => `  ${difference}`);
@@ -101,6 +109,7 @@ interface MigrationOptions {
  * @throws {SchemaMismatchError}
  * @throws {MigrationError}
  * @throws {NewerSchemaError}
+ * @throws {EarlierSchemaError}
  * @throws {OlderNodesError}
  * @throws {TablesInUseError}
  */
@@ -111,12 +120,14 @@ export async function migrate(
   { beforeUpgrade = async () => {}, locksForMs = LOCKS_FOR_MS, onWait = () => {} }: MigrationOptions = {},
 ): Promise<number[]> {
   const applied: number[] = [];
+  const oldest = migrations[0]?.version ?? 0;
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
   const applyNext = async (tx: OpenTransaction): Promise<number | undefined> => {
     await serialize(tx, 'migrate');
     await tx.dialect.tableLocks?.limit(tx.connection);
     const { version, worksFrom } = await readVersion(tx);
     if (worksFrom > newest) throw new NewerSchemaError(version, newest);
+    if (version > 0 && version < oldest) throw new EarlierSchemaError(version);
     if (applied.length === 0 && version > 0 && version <= newest) await checkShape(tx, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return undefined;

@@ -24,7 +24,7 @@ import {
   QUERY_MS,
 } from './postgresConnection.ts';
 import { endTransactions, nodeFence } from './postgresFence.ts';
-import { logPositions, readNewest, readServer, readState } from './postgresLog.ts';
+import { eventPositions, readNewest, readServer, readState } from './postgresLog.ts';
 import { PostgresTransaction } from './postgresTransaction.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
@@ -137,13 +137,12 @@ export const postgres: Dialect = {
     writer: 'xmin::text',
     transaction: sql<string | null>`pg_current_xact_id()::xid::text`,
     lockEpochs: ['lock table log_epochs in exclusive mode'],
-    tables: [
-      'create table log_origin (cluster text not null, shift bigint not null)',
-      `insert into log_origin values ('', 0)`,
-    ],
-    position: (shift) => `pg_current_xact_id()::text::bigint + ${shift}`,
   },
-  logPositions,
+  positions: [
+    ...eventPositions,
+    'create sequence delivery_positions',
+    `alter table deliveries alter position set default nextval('delivery_positions')`,
+  ],
   nodeFence,
   endTransactions,
   shape: {
@@ -164,11 +163,6 @@ export const postgres: Dialect = {
       return result;
     },
   },
-  deliveryPositions: [
-    'create sequence delivery_positions',
-    // Separate from adding the column, which would otherwise rewrite the whole table.
-    `alter table deliveries alter position set default nextval('delivery_positions')`,
-  ],
   through: () => sql``,
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   reclaim: undefined, // autovacuum reclaims space

@@ -26,18 +26,15 @@ import type { Connection, LogState } from '../dialect.ts';
  * dies, and ignores other databases. Rolling back a savepoint releases the lock and also resets the setting that marks
  * it as held. The sequence is part of a dump, so a restored database continues after its positions.
  *
- * The writer's steps are the default of the column, so nodes of the previous release, which do not know them, perform
- * them too. Those nodes read by transaction ids. Positions start far above any transaction id, so such a node reads new
- * events only once it is upgraded, and skips none until then.
+ * The writer's steps are the default of the column.
  */
 
 /** The high 16 bits of our keys; the rest is the position. */
 const LOCK_CLASS = 21_334;
 const POSITION_BITS = 48;
-const BEYOND_TRANSACTION_IDS = 2 ** 40;
 
 /** Function names are qualified, because others are not looked up among temporary ones; see `inScratch`. */
-export const logPositions: readonly string[] = [
+export const eventPositions: readonly string[] = [
   `create sequence event_positions minvalue 0`,
   `do $migration$ begin execute format($statements$
     create function %1$I.next_event_position() returns bigint language plpgsql as $body$
@@ -61,10 +58,6 @@ export const logPositions: readonly string[] = [
     end $body$;
     alter table events alter position set default %1$I.next_event_position();
   $statements$, current_schema()); end $migration$`,
-  // `alter table` has locked the events, so nobody writes one before this commits. Reading their greatest position
-  // would scan the whole table, so this starts at the current transaction id, which it cannot exceed.
-  `select setval('event_positions',
-    ${BEYOND_TRANSACTION_IDS} + pg_current_xact_id()::text::bigint + (select max(shift) from log_origin))`,
 ];
 
 /** Returns the position up to which the log is complete, and what identifies the server cheaply. */

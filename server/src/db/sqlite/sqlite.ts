@@ -59,6 +59,13 @@ export const sqlite: Dialect = {
     tables: [
       `create virtual table message_words using fts5
         (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+      // Left to itself, a write may merge 64 pages of each level (75 ms), and a deletion of 250 messages as many for
+      // each 64 of them (450 ms).
+      `create virtual table bucketed_words using fts5
+        (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+      `insert into bucketed_words (bucketed_words, rank) values ('automerge', 0)`,
+      `insert into bucketed_words (bucketed_words, rank) values ('deletemerge', 0)`,
+      `insert into message_words (message_words, rank) values ('deletemerge', 0)`,
     ],
     table: 'bucketed_words',
     buckets: {
@@ -67,15 +74,6 @@ export const sqlite: Dialect = {
       word: (word, bucket) => `${bucket}·${word}`,
       markers: ['a', 'd', 'g', 'j', 'm', 'p', 's', 'v'].map((letter) => letter + 'z'.repeat(PAGE_BYTES)),
       merge: `insert into bucketed_words (bucketed_words, rank) values ('merge', ?)`,
-      // Left to itself, a write may merge 64 pages of each level (75 ms), and a deletion of 250 messages as many for
-      // each 64 of them (450 ms).
-      tables: [
-        `create virtual table bucketed_words using fts5
-          (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
-        `insert into bucketed_words (bucketed_words, rank) values ('automerge', 0)`,
-        `insert into bucketed_words (bucketed_words, rank) values ('deletemerge', 0)`,
-        `insert into message_words (message_words, rank) values ('deletemerge', 0)`,
-      ],
       former: {
         table: 'message_words',
         // An empty index has rows for its averages (1) and its structure (10).
@@ -112,10 +110,8 @@ export const sqlite: Dialect = {
     writer: 'null',
     transaction: sql<string | null>`null`,
     lockEpochs: [],
-    tables: [],
-    position: () => '0',
   },
-  logPositions: [],
+  positions: [],
   nodeFence: [],
   endTransactions: () => sql`select 1`, // one process has the database to itself
   shape: {
@@ -129,7 +125,6 @@ export const sqlite: Dialect = {
       }
     },
   },
-  deliveryPositions: [],
   through: (index) => (index === null ? sql`not indexed` : sql`indexed by ${sql.ref(index)}`),
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   reclaim: 'pragma incremental_vacuum(100)',
