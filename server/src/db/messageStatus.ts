@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { MessageStatus } from './schema.ts';
+import type { MessageStatus } from './tables/messages.ts';
 
 /** Few messages have one of these for long. Exactly the list of the index `messages_status`. */
 export const RARE_STATUSES = ['queued', 'scheduled', 'sent', 'failed'] as const satisfies readonly MessageStatus[];

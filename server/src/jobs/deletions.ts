@@ -5,7 +5,7 @@ import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
-import type { DeletionKind } from '../db/schema.ts';
+import type { DeletionKind } from '../db/tables/deployment.ts';
 import { AppError, isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 

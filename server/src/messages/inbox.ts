@@ -1,7 +1,8 @@
 import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import type { MessageRow, SessionStatus } from '../db/schema.ts';
+import type { MessageRow } from '../db/schema.ts';
+import type { SessionStatus } from '../db/tables/sessions.ts';
 import type { AppError } from '../errors.ts';
 import { broadcastReports } from './broadcasts/broadcastInbox.ts';
 import { chatReports, storeChatRemoval, storeChatUpdate } from './chats/chatInbox.ts';

@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
-import type { SessionStatus, SessionTable } from '../db/schema.ts';
+import type { SessionTable } from '../db/schema.ts';
+import type { SessionStatus } from '../db/tables/sessions.ts';
 import { endImport } from './history/historyState.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { failQueue } from './messages/queueFailure.ts';

@@ -2,7 +2,7 @@ import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { KeyChanges } from '../auth/keyChanges.ts';
 import { includes } from '../auth/permissions.ts';
 import type { Clock } from '../clock.ts';
-import type { OAuthModel } from '../db/schema.ts';
+import type { OAuthModel } from '../db/tables/accounts.ts';
 import { type Connection, type OAuthRecords, TokensEndedError } from './records.ts';
 
 const MODELS: readonly string[] = [

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { FIRST_ROWS } from '../db/pace.ts';
-import type { OAuthModel } from '../db/schema.ts';
+import type { OAuthModel } from '../db/tables/accounts.ts';
 import type { Cleaning } from '../jobs/cleaning.ts';
 
 /** The fields that the OAuth server stores with a code, a token, a request or a client. */

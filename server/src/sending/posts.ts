@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
-import type { ChannelPostTable, ChannelTable, PostState, StatusTable } from '../db/schema.ts';
+import type { ChannelPostTable, ChannelTable, StatusTable } from '../db/schema.ts';
+import type { PostState } from '../db/tables/broadcasts.ts';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import { confirmPost, postMedia } from '../messages/broadcasts/channels.ts';

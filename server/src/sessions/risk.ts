@@ -1,7 +1,7 @@
 import { isoTime } from '../clock.ts';
 import type { Quality } from '../connectors/contract/business.ts';
 import type { NetworkStanding } from '../connectors/contract/standing.ts';
-import type { RiskLevel } from '../db/schema.ts';
+import type { RiskLevel } from '../db/tables/sessions.ts';
 import type { Assessment, RiskReason } from '../messages/standing/sessionRisk.ts';
 
 /** The figures of a session and its number. */

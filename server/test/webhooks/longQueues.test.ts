@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { sql } from 'kysely';
 import { type Connection, queryable, type Store } from '../../src/db/dialect.ts';
-import type { DeliveryState } from '../../src/db/schema.ts';
+import type { DeliveryState } from '../../src/db/tables/webhooks.ts';
 import { firstIdAt } from '../../src/ids.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';

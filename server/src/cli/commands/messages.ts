@@ -1,4 +1,4 @@
-import type { MessageStatus } from '../../db/schema.ts';
+import type { MessageStatus } from '../../db/tables/messages.ts';
 import type { Context } from '../context.ts';
 import { styled } from '../io.ts';
 import { clean, shorten } from '../text.ts';

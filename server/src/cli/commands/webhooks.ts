@@ -1,7 +1,7 @@
 import type { WebhookTest } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { NotFoundError, PermissionError } from '../../../../sdk/src/errors.ts';
-import type { DeliveryState } from '../../db/schema.ts';
+import type { DeliveryState } from '../../db/tables/webhooks.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { type Part, styled } from '../io.ts';

@@ -3,7 +3,8 @@ import { isoTime } from '../../clock.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import { batch, query } from '../../db/query.ts';
-import type { RiskLevel, Schema } from '../../db/schema.ts';
+import type { Schema } from '../../db/schema.ts';
+import type { RiskLevel } from '../../db/tables/sessions.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { findSession, type SessionRef } from '../store.ts';
 

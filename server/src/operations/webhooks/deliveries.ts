@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import { type DeliveryRow, deliveryStates } from '../../db/schema.ts';
+import type { DeliveryRow } from '../../db/schema.ts';
+import { deliveryStates } from '../../db/tables/webhooks.ts';
 import { AppError, noSuch } from '../../errors.ts';
 import { groupsIn, includes } from '../../events/addedFields.ts';
 import { messageContent } from '../../events/fields.ts';

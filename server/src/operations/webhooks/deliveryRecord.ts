@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { Queryable } from '../../db/dialect.ts';
-import { type DeliveryRow, deliveryStates } from '../../db/schema.ts';
+import type { DeliveryRow } from '../../db/schema.ts';
+import { deliveryStates } from '../../db/tables/webhooks.ts';
 import {
   boolean,
   integer,

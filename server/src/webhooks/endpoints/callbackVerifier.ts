@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
-import type { OutcomeClass } from '../../db/schema.ts';
+import type { OutcomeClass } from '../../db/tables/webhooks.ts';
 import type { OutgoingConnections } from '../../egress/outgoing.ts';
 import type { Deliver } from '../delivery/deliver.ts';
 import { signedHeaders } from '../lanes/subscription.ts';

@@ -1,7 +1,8 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Queryable } from '../../db/dialect.ts';
 import { listed } from '../../db/query.ts';
-import type { DeliveryState, Schema } from '../../db/schema.ts';
+import type { Schema } from '../../db/schema.ts';
+import type { DeliveryState } from '../../db/tables/webhooks.ts';
 import type { EventKind } from '../../events/events.ts';
 import { firstIdAt } from '../../ids.ts';
 import type { SteadyClock } from '../../steadyClock.ts';

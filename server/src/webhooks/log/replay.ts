@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Queryable } from '../../db/dialect.ts';
 import { PASSED_ROWS } from '../../db/pace.ts';
-import type { DeliveryState } from '../../db/schema.ts';
+import type { DeliveryState } from '../../db/tables/webhooks.ts';
 import type { EventKind } from '../../events/events.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
 import { deliveriesThrough, idsWithin, pathOf } from './deliveryFilters.ts';

@@ -1,4 +1,4 @@
-import type { OutcomeClass } from '../../db/schema.ts';
+import type { OutcomeClass } from '../../db/tables/webhooks.ts';
 import { type Outcome, outcomeClasses } from './outcome.ts';
 import { DEFAULT_PAUSE_MS, jitter, MAX_RETRY_AFTER_MS } from './retry.ts';
 

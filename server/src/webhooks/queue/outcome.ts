@@ -1,4 +1,4 @@
-import type { OutcomeClass } from '../../db/schema.ts';
+import type { OutcomeClass } from '../../db/tables/webhooks.ts';
 import { thrownCode, thrownError } from '../../thrown.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../../db/dialect.ts';
 import { batch, query } from '../../db/query.ts';
-import type { OutcomeClass } from '../../db/schema.ts';
+import type { OutcomeClass } from '../../db/tables/webhooks.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface Figures {

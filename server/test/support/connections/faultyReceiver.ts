@@ -5,7 +5,7 @@ import https from 'node:https';
 import net, { type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
-import type { OutcomeClass } from '../../../src/db/schema.ts';
+import type { OutcomeClass } from '../../../src/db/tables/webhooks.ts';
 import { portOf } from './listening.ts';
 
 interface BehaviorRow {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { OutcomeClass } from '../../../src/db/schema.ts';
+import type { OutcomeClass } from '../../../src/db/tables/webhooks.ts';
 import {
   type Breaker,
   type BreakerPolicy,
