@@ -239,6 +239,7 @@ export class App {
     if (settings.stopDelaySeconds > 0) await sleep(clock, settings.stopDelaySeconds * 1000);
     await closeHttp(this.http, clock);
     await this.#parts.metricsServer?.stop();
+    database.hurry();
     sender.stop();
     await this.#parts.batchWatch.stop();
     callRejection.stop();

@@ -43,7 +43,15 @@ export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly 
 export type Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) => Promise<T>;
 
 /** Like `Commit`, for work that runs together with adjacent work of the same kind. */
-export type CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) => Promise<R>;
+export type CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string, options?: CommitOptions) => Promise<R>;
+
+export interface CommitOptions {
+  /**
+   * Joins the next transaction of other work, or starts one after at most a second. For frequent small changes that
+   * no caller waits for: alone, each would cost a sync of the disk.
+   */
+  readonly canWait?: boolean;
+}
 
 /** Work with its item. `GroupCommit.commitJointly` pairs the two by type. */
 export interface Job {

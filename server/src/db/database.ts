@@ -33,7 +33,7 @@ export interface SchemaUpgrade {
 
 export interface Database
   extends Pick<Store, 'reader' | 'longReader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
-    Pick<GroupCommit, 'commit' | 'commitJointly' | 'commitNow' | 'join' | 'shutOut'> {
+    Pick<GroupCommit, 'commit' | 'commitJointly' | 'commitNow' | 'hurry' | 'join' | 'shutOut'> {
   /** Whether a backup or an older copy was put in place of the files; see `webhooks/log/logEpochs.ts`. */
   wasReplaced(): boolean;
   keptEpoch(): void;
@@ -122,6 +122,7 @@ export async function openDatabase(
     commitNow: group.commitNow,
     shared: store.shared,
     poolUse: store.poolUse,
+    hurry: () => group.hurry(),
     join: (work) => group.join(work),
     shutOut: () => group.shutOut(),
     on: (event, listener) => void group.on(event, listener),

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import {
   type Commit,
   type CommitJointly,
+  type CommitOptions,
   type Done,
   inTransaction,
   type Job,
@@ -29,19 +30,22 @@ type Key = string | symbol;
 
 interface Waiting extends Job {
   readonly key: Key;
+  readonly canWait: boolean;
   readonly settle: (outcome: Outcome) => void;
 }
 
 // Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
 const MAX_BATCH = 128;
+/** Longest time in milliseconds that work waits for other work to join. */
+const PATIENCE_MS = 1000;
 const URGENT: Limits = { isUrgent: true };
 const RETRY_WAIT_MS = 25;
 const RETRY_FOR_MS = 2000;
 
 /**
  * Group commit: work that arrives while a transaction is being written shares the next one, so that one fsync serves
- * many requests. SQLite has one writer. On PostgreSQL several transactions run concurrently, but never two with work of
- * the same key.
+ * many requests. Small changes that can wait join such a transaction. SQLite has one writer. On PostgreSQL several
+ * transactions run concurrently, but never two with work of the same key.
  *
  * Emits `fenced` when a write is refused because the other nodes evicted this one, `full` when one is refused because
  * the disk is full, and `unanswered` when a transaction may be committed whose `afterCommit` actions do not run.
@@ -54,27 +58,39 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
   #running = 0;
   #isScheduled = false;
   #isStopped = false;
+  /** Whether work that can wait starts a transaction now: the longest wait has ended, or the server stops. */
+  #isOverdue = false;
+  #isHurried = false;
+  #cancelPatience: (() => void) | undefined;
+  readonly #patienceMs: number;
   readonly #busyKeys = new Set<Key>();
   readonly #settled = new Condition();
 
-  constructor(store: Store) {
+  constructor(store: Store, { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {}) {
     super();
     this.#store = store;
+    this.#patienceMs = patienceMs;
   }
 
   // `commitJointly` joins calls that pass the same function. This one is new each time.
   readonly commit: Commit = (work, key) => this.commitJointly(async (tx) => [await work(tx)], undefined, key);
 
-  readonly commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
-    this.#accept<R>({ work, item, key: key ?? Symbol() }, (waiting) => {
+  readonly commitJointly: CommitJointly = <T, R>(
+    work: JointWork<T, R>,
+    item: T,
+    key?: string,
+    { canWait = false }: CommitOptions = {},
+  ) =>
+    this.#accept<R>({ work, item, key: key ?? Symbol(), canWait }, (waiting) => {
       this.#waiting.push(waiting);
+      if (canWait) this.#cancelPatience ??= systemClock.after(this.#patienceMs, () => this.#endPatience());
       this.#schedule();
     });
 
   /** Like `commit`, for work of the cluster: it waits neither for queued work nor for a connection of the pool. */
   readonly commitNow: Commit = <T>(work: (tx: Tx) => Promise<T>) => {
     const alone: JointWork<undefined, T> = async (tx) => [await work(tx)];
-    return this.#accept<T>({ work: alone, item: undefined, key: Symbol() }, (waiting) => {
+    return this.#accept<T>({ work: alone, item: undefined, key: Symbol(), canWait: false }, (waiting) => {
       void this.#write([waiting], URGENT);
     });
   };
@@ -89,13 +105,20 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
   /** Refuses all work until the next `join`, including queued work: other nodes may own its resources by now. */
   shutOut(): void {
     this.#membership = null;
-    for (const { settle } of this.#waiting.splice(0)) settle({ ok: false, error: new FencedError() });
+    for (const { settle } of this.#takeAll()) settle({ ok: false, error: new FencedError() });
     this.#settled.notify();
+  }
+
+  /** From now on no work waits for other work: the parts of a server that stops wait for their own. */
+  hurry(): void {
+    this.#isHurried = true;
+    this.#schedule();
   }
 
   /** Waits for queued work and refuses more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.hurry();
     await this.#settled.until(() => this.#running === 0 && this.#waiting.length === 0);
   }
 
@@ -128,28 +151,54 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
     });
   }
 
+  #endPatience(): void {
+    this.#isOverdue = true;
+    this.#schedule();
+  }
+
   /**
-   * Removes the work of the next transaction from the queue: a fair share of it for each writer that is free. Work
-   * waits for a running transaction with its key. Work with a key that is in this batch already goes with it beyond the
-   * share, because it would wait for this batch.
+   * Removes the work of the next transaction from the queue: a fair share of it for each writer that is free, and all
+   * work that waited to join. Work waits for a running transaction with its key. Work with a key that is in this batch
+   * already goes with it beyond the share, because it would wait for this batch.
    */
   #nextBatch(): Waiting[] {
-    const share = Math.min(MAX_BATCH, Math.ceil(this.#waiting.length / (this.#store.writers - this.#running)));
+    const urgent = this.#waiting.filter(({ canWait }) => !canWait).length;
+    const share = Math.ceil(urgent / (this.#store.writers - this.#running));
     const keys = new Set<Key>();
+    const heldKeys = new Set(this.#busyKeys);
     const batch: Waiting[] = [];
     const held: Waiting[] = [];
+    let shared = 0;
     for (const waiting of this.#waiting) {
-      const isFull = batch.length >= (keys.has(waiting.key) ? MAX_BATCH : share);
-      if (isFull || this.#busyKeys.has(waiting.key)) {
+      const { key, canWait } = waiting;
+      const exceedsShare = !canWait && shared >= share && !keys.has(key);
+      if (batch.length >= MAX_BATCH || exceedsShare || heldKeys.has(key)) {
         held.push(waiting);
+        heldKeys.add(key); // later work with this key stays behind it
       } else {
         batch.push(waiting);
-        keys.add(waiting.key);
+        keys.add(key);
+        if (!canWait) shared++;
       }
     }
+    const isDue = this.#isHurried || this.#isOverdue || batch.length >= MAX_BATCH;
+    if (shared === 0 && !isDue) return [];
     this.#waiting = held;
+    if (!held.some(({ canWait }) => canWait)) this.#restartPatience();
     for (const key of keys) this.#busyKeys.add(key);
     return batch;
+  }
+
+  /** No work waits to join. */
+  #restartPatience(): void {
+    this.#isOverdue = false;
+    this.#cancelPatience?.();
+    this.#cancelPatience = undefined;
+  }
+
+  #takeAll(): Waiting[] {
+    this.#restartPatience();
+    return this.#waiting.splice(0);
   }
 
   async #write(batch: readonly Waiting[], limits?: Limits): Promise<void> {
@@ -188,7 +237,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
     const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
     // While the database is unavailable, queued work would only wait longer for the same error.
     const isAway = dialect.faultOf(error) === 'away';
-    const refused = isAway ? [...batch, ...this.#waiting.splice(0)] : batch;
+    const refused = isAway ? [...batch, ...this.#takeAll()] : batch;
     for (const { settle } of refused) settle(outcome);
   }
 }

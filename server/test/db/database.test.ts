@@ -16,11 +16,13 @@ import { connectionOf, PIPELINED } from '../../src/db/postgres/postgresConnectio
 import { query } from '../../src/db/query.ts';
 import { isAway } from '../../src/errors.ts';
 import { databaseConformance } from '../conformance/database.ts';
+import { joiningCommits } from '../conformance/joiningCommits.ts';
 import { describeOnEachDatabase, emptyHome, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
 
 describeOnEachDatabase('the data layer', (_, name) => databaseConformance(() => emptyHome(name)));
+describeOnEachDatabase('a group commit', (_, name) => joiningCommits(() => emptyHome(name)));
 
 describeOnEachDatabase('a database', (newHome) => {
   it('rejects a second process and names the first', async () => {
