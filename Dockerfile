@@ -41,7 +41,7 @@ COPY --from=build /app/dashboard/dist dashboard/dist
 COPY --from=build /app/mcp-apps/dist mcp-apps/dist
 COPY --from=build /app/site/dist site/dist
 COPY LICENSE THIRD-PARTY.md ./
-COPY server/start.js server/start.js
+COPY server/start.js server/healthcheck.sh server/
 COPY server/src server/src
 # The command line uses the client, a part of which the build has generated.
 COPY --from=build /app/sdk/src sdk/src
@@ -55,6 +55,6 @@ VOLUME ["/data"]
 EXPOSE 8080
 # Checks /health, not /ready: a server that waits for its database must not be restarted for that.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["timeout", "--signal=KILL", "2", "bash", "server/healthcheck.sh"]
 # Node handles SIGTERM itself, so it must not be a child of a shell or of npm.
 CMD ["node", "server/start.js"]
