@@ -11,6 +11,7 @@ import { held } from './figures/held.ts';
 import { history } from './figures/history.ts';
 import { idle } from './figures/idle.ts';
 import { limits } from './figures/limits.ts';
+import { lone, lonePostgres } from './figures/lone.ts';
 import { manyWebhooks } from './figures/manyWebhooks.ts';
 import { mcp } from './figures/mcp.ts';
 import { media } from './figures/media.ts';
@@ -45,6 +46,8 @@ const figures: Readonly<Record<string, Figure>> = {
   queuePostgres,
   sends,
   sendsPostgres,
+  lone,
+  lonePostgres,
   writes,
   writesPostgres,
   responsive,

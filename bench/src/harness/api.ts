@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import type { Running } from './processes.ts';
+import { type Running, sleep } from './processes.ts';
 
 /** The fields of answers that benchmarks read. */
 export interface Answers {
@@ -106,6 +106,36 @@ export async function sendMessages(
   await pool.close();
   return sent;
 }
+
+/**
+ * Sends messages over one connection, at a rate, one after the other, for some seconds.
+ * @returns the time in ms that each response took
+ */
+export async function sendAtRate(
+  server: Running,
+  { key, sessionId }: Account,
+  { from = 0, perSecond, seconds }: { readonly from?: number; readonly perSecond: number; readonly seconds: number },
+): Promise<number[]> {
+  const pool = new Pool(server.url, { connections: 1, pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS });
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const startedAt = performance.now();
+  const took: number[] = [];
+  for (let n = 0; n < perSecond * seconds; n++) {
+    await sleep(Math.max(0, startedAt + (n * 1000) / perSecond - performance.now()));
+    const body = JSON.stringify({ sessionId, to: recipient(from + n), message: greeting() });
+    const sentAt = performance.now();
+    const answer = await pool.request({ method: 'POST', path: '/api/v1/messages/send', headers, body });
+    if (answer.statusCode !== 201) throw new Error(`send answers ${answer.statusCode}: ${await answer.body.text()}`);
+    await answer.body.dump();
+    took.push(performance.now() - sentAt);
+  }
+  await sleep(Math.max(0, startedAt + seconds * 1000 - performance.now()));
+  await pool.close();
+  return took;
+}
+
+/** Longer than the pause between two sends. */
+const KEEP_ALIVE_MS = 10_000;
 
 export interface Load {
   readonly from?: number;
