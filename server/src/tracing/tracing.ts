@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { settledWithin } from '../async.ts';
@@ -15,6 +14,7 @@ import type { Inbox } from '../messages/inbox.ts';
 import { thrownMessage } from '../thrown.ts';
 import { API_PREFIX, version } from '../version.ts';
 import type { Deliver } from '../webhooks/delivery/deliver.ts';
+import { OtlpSpanExporter } from './spanExporter.ts';
 
 const STOP_MS = 3000;
 
@@ -27,6 +27,7 @@ const STOP_MS = 3000;
  * tracing is configured.
  */
 export class Tracing {
+  readonly #exporter: OtlpSpanExporter;
   readonly #provider: BasicTracerProvider;
   readonly #tracer: Tracer;
   readonly #spans = new AsyncLocalStorage<Span | undefined>();
@@ -35,6 +36,7 @@ export class Tracing {
   constructor({ endpoint, nodeId, log }: { endpoint: URL; nodeId: string; log: Log }) {
     const url = new URL(endpoint);
     url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
+    this.#exporter = new OtlpSpanExporter(url.href, systemClock);
     this.#provider = new BasicTracerProvider({
       resource: resourceFromAttributes({
         'service.name': 'switchboard',
@@ -42,7 +44,7 @@ export class Tracing {
         'service.instance.id': nodeId,
         // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last, so they take precedence.
       }).merge(detectResources({ detectors: [envDetector] })),
-      spanProcessors: [new BatchSpanProcessor(logFailures(new OTLPTraceExporter({ url: url.href }), log))],
+      spanProcessors: [new BatchSpanProcessor(logFailures(this.#exporter, log))],
     });
     this.#tracer = this.#provider.getTracer('switchboard', version);
   }
@@ -50,6 +52,7 @@ export class Tracing {
   /** Exports the remaining spans. */
   async stop(): Promise<void> {
     await settledWithin(systemClock, STOP_MS, this.#provider.shutdown()); // the exporter logs its failures
+    await this.#exporter.shutdown();
   }
 
   /** Returns the `traceparent` of the span that this code runs in; null if there is none. */
@@ -169,7 +172,7 @@ function traceparentOf(span: Span): string {
 }
 
 /** Logs when exports start and stop failing, because the SDK does not. */
-function logFailures(exporter: OTLPTraceExporter, log: Log) {
+function logFailures(exporter: OtlpSpanExporter, log: Log) {
   let isFailing = false;
   return {
     export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
@@ -186,6 +189,5 @@ function logFailures(exporter: OTLPTraceExporter, log: Log) {
       });
     },
     shutdown: () => exporter.shutdown(),
-    forceFlush: () => exporter.forceFlush(),
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
+import { qrText } from '../../media/qrCode.ts';
 import { type Fields, isFields } from '../../objects.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
@@ -126,13 +127,9 @@ export class Pairing {
     if (found === undefined || found.qr === this.#shown) return;
     this.#shown = found.qr;
     if (out.isJson) return out.json({ type: 'qr', ...found });
-    const { toString: draw } = await import('qrcode');
     // Colors make the code dark on light in any terminal. Without them, it is drawn in the terminal's own.
     const isColored = io.stdout.isTTY === true && !io.env['NO_COLOR'];
-    const picture = isColored
-      ? await draw(found.qr, { type: 'terminal', small: true })
-      : await draw(found.qr, { type: 'utf8' });
-    out.picture(picture);
+    out.picture(await qrText(found.qr, { isColored }));
     out.line('Scan this code with the phone, in its list of linked devices.');
   }
 

@@ -1,6 +1,7 @@
 import type { Message, Session } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
 import { ConflictError } from '../../../../sdk/src/errors.ts';
+import { qrPng } from '../../media/qrCode.ts';
 import type { Fields } from '../../objects.ts';
 import { configOf, unsentWarning } from './wahaConfig.ts';
 import { badRequest, unexpectedStatus, unlessGone, WahaError } from './wahaErrors.ts';
@@ -120,8 +121,7 @@ export const routes: Readonly<Record<string, Route>> = {
     if (!isWaiting) throw unexpectedStatus(nameOf(session), wahaStatus(session.status, session.error), 'SCAN_QR_CODE');
     const { qr } = await parts.client.sessions.getQr({ sessionId: session.sessionId });
     if (query.get('format') === 'raw') return { status: 200, json: { value: qr } };
-    const { default: QRCode } = await import('qrcode');
-    const image = await QRCode.toBuffer(qr);
+    const image = await qrPng(qr);
     if (!wantsJson) return { status: 200, image };
     return { status: 200, json: { mimetype: 'image/png', data: image.toString('base64') } };
   },

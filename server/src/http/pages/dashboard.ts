@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addBuiltFiles, builtFiles, FOREVER, HOUR } from './builtFiles.ts';
 import { DASHBOARD_DIST, readBuiltPage, type SendPage, sendPlainPage } from './builtPage.ts';
 
 /** First segments of paths that are not pages: if nothing is found there, a browser gets an error as well. */
@@ -29,29 +29,14 @@ export async function addDashboard(app: FastifyInstance, dist = DASHBOARD_DIST):
   app.get('/', async (_, reply) => send(reply));
   // The API reference was a page of the dashboard. Browsers keep the fragment, which names the operation.
   app.get('/reference', async (_, reply) => reply.redirect('/docs', 301));
-  if (built !== undefined) await addFiles(app, dist);
+  if (built !== undefined) addFiles(app, dist);
   return send;
 }
 
-async function addFiles(app: FastifyInstance, dist: string): Promise<void> {
-  await app.register(fastifyStatic, {
-    root: join(dist, 'assets'),
-    prefix: '/assets/',
-    decorateReply: false,
-    index: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-  });
+function addFiles(app: FastifyInstance, dist: string): void {
+  addBuiltFiles(app, '/assets/', builtFiles(join(dist, 'assets'), FOREVER));
   // Files without a hash in their name: the icon, and the script that runs before the first paint.
-  await app.register(fastifyStatic, {
-    root: join(dist, 'static'),
-    prefix: '/static/',
-    decorateReply: false,
-    index: false,
-    preCompressed: true,
-    maxAge: '1h',
-  });
+  addBuiltFiles(app, '/static/', builtFiles(join(dist, 'static'), HOUR));
 }
 
 /** Whether a browser requests an address that may be one of the dashboard. */

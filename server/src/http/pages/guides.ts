@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addBuiltFiles, builtFiles, FOREVER, HOUR } from './builtFiles.ts';
 import { pageHeaders, sendPlainPage } from './builtPage.ts';
 
 /** The documentation, which `npm run docs` builds from `docs/`. */
@@ -22,41 +22,21 @@ export async function addGuides(app: FastifyInstance, dist = SITE_DIST): Promise
     return;
   }
 
-  await addFiles(app, dist);
+  addBuiltFiles(app, `${PREFIX}assets/`, builtFiles(join(dist, 'assets'), FOREVER)); // their names contain a hash
+  addBuiltFiles(app, `${PREFIX}pictures/`, builtFiles(join(dist, 'pictures'), HOUR));
+  const sendPage = builtFiles(dist);
   const notFound = readFileSync(join(dist, '404.html'), 'utf8');
-  const send = (reply: FastifyReply, page: string) =>
-    reply.headers(pageHeaders()).sendFile(`${page}.html`, { cacheControl: false });
-  app.get('/docs/errors', async (_, reply) => send(reply, 'errors'));
+  const send = (request: FastifyRequest, reply: FastifyReply, page: string) =>
+    sendPage(request, reply.headers(pageHeaders()), `${page}.html`);
+  app.get('/docs/errors', async (request, reply) => send(request, reply, 'errors'));
   app.get('/docs/guides', async (_, reply) => reply.redirect(PREFIX, 301));
-  app.get<{ Params: { '*': string } }>(`${PREFIX}*`, async ({ params }, reply) => {
-    const page = params['*'] || 'index';
-    if (pages.has(page)) return send(reply, page);
+  app.get<{ Params: { '*': string } }>(`${PREFIX}*`, async (request, reply) => {
+    const page = request.params['*'] || 'index';
+    if (pages.has(page)) return send(request, reply, page);
     const other = page.replace(/(\.md|\.html|\/)$/, '');
     if (pages.has(other)) return reply.redirect(PREFIX + (other === 'index' ? '' : other), 301);
     return sendPlainPage(reply, 404, notFound);
   });
-}
-
-async function addFiles(app: FastifyInstance, dist: string): Promise<void> {
-  // Their names contain a hash.
-  await app.register(fastifyStatic, {
-    root: join(dist, 'assets'),
-    prefix: `${PREFIX}assets/`,
-    decorateReply: false,
-    index: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-  });
-  await app.register(fastifyStatic, {
-    root: join(dist, 'pictures'),
-    prefix: `${PREFIX}pictures/`,
-    decorateReply: false,
-    index: false,
-    maxAge: '1h',
-  });
-  // Provides `sendFile` for the pages.
-  await app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true });
 }
 
 const notBuilt = `<!doctype html>

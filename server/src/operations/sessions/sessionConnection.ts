@@ -4,6 +4,7 @@ import { integer, object, string, time } from '../../invoke/input/fields.ts';
 import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { defineOperation } from '../../invoke/operation.ts';
 import { findSession } from '../../invoke/resources.ts';
+import { qrPng } from '../../media/qrCode.ts';
 import { SessionId } from '../shared/sessionFields.ts';
 import { Session, sessionInput, sessionReceipt, toSession } from './sessions.ts';
 
@@ -51,7 +52,7 @@ export const getSessionQr = defineOperation({
   input: sessionInput,
   output: Qr,
   errors: ['not_found', 'session_state'],
-  representations: { 'image/png': ({ qr }) => pictureOf(qr) },
+  representations: { 'image/png': ({ qr }) => qrPng(qr) },
   async run(ctx, { sessionId }) {
     const { status } = await findSession(ctx, sessionId);
     const session = { accountId: ctx.accountId, sessionId };
@@ -159,8 +160,3 @@ export const logoutSession = defineOperation({
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
-
-async function pictureOf(qr: string): Promise<Buffer> {
-  const { default: QRCode } = await import('qrcode'); // needed only while a session is paired
-  return QRCode.toBuffer(qr, { margin: 2, width: 400 });
-}
