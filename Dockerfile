@@ -19,6 +19,8 @@ COPY server/package.json server/
 # With `--build-arg WITHOUT_OPTIONAL=1`, the packages that THIRD-PARTY.md names are left out.
 ARG WITHOUT_OPTIONAL=
 RUN npm ci --omit=dev ${WITHOUT_OPTIONAL:+--omit=optional} --ignore-scripts --workspace server
+# Files that Node never loads: source maps, and TypeScript with its declarations. Licenses stay.
+RUN find node_modules server/node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
 # The package leaves ffmpeg to its users. The image has the one of its two builds that the server loads.
 RUN --mount=type=bind,from=build,source=/app/node_modules/@ffmpeg/core,target=/ffmpeg \
   if [ -z "$WITHOUT_OPTIONAL" ]; then \
