@@ -218,7 +218,7 @@ export const smallJobs: readonly string[] = [
   'media/conversion/watchdog.ts',
   'media/fetch.ts',
   'media/removal.ts',
-  'messages/wordMove.ts',
+  'messages/wordIndexer.ts',
   'operations/bulk/batchWatch.ts',
   'operations/webhooks/deliveredFiles.ts',
   'sending/approvals.ts',

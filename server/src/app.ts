@@ -34,7 +34,7 @@ import { SessionScopes } from './invoke/sessionScope.ts';
 import { ToolCalls } from './invoke/toolCalls.ts';
 import { TypedNumbers } from './invoke/typedNumbers.ts';
 import type { Converter } from './media/conversion/converter.ts';
-import { WordMove } from './messages/wordMove.ts';
+import { WordIndexer } from './messages/wordIndexer.ts';
 import { keyDeletion } from './operations/accounts/createdByKey.ts';
 import { BatchWatch } from './operations/bulk/batchWatch.ts';
 import type { Retention } from './webhooks/retention/retention.ts';
@@ -112,7 +112,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     idempotency,
     toolCalls,
     batchWatch,
-    wordMove: new WordMove(foundation),
+    wordIndexer: new WordIndexer(foundation),
     monitoring,
     metricsServer,
     http,
@@ -142,7 +142,7 @@ interface Parts {
   readonly idempotency: Idempotency;
   readonly toolCalls: ToolCalls;
   readonly batchWatch: BatchWatch;
-  readonly wordMove: WordMove;
+  readonly wordIndexer: WordIndexer;
   readonly monitoring: Monitoring;
   readonly metricsServer: MetricsServer | undefined;
   readonly http: FastifyInstance;
@@ -193,7 +193,7 @@ export class App {
     const address = await this.http.listen({ host: settings.host, port: settings.port });
     this.metricsUrl = await this.#parts.metricsServer?.start();
     await cluster.announce(settings.nodeUrl?.href ?? reachableAt(address));
-    this.#parts.wordMove.start();
+    this.#parts.wordIndexer.start();
     database.startCheck();
     return address;
   }
@@ -252,7 +252,7 @@ export class App {
     await deliver.close();
     await subscriptionKeeper.stop();
     await retention.stop();
-    await this.#parts.wordMove.stop();
+    await this.#parts.wordIndexer.stop();
     await logEpochs.stop();
     await forward.close();
     this.#parts.converter.stop();

@@ -54,9 +54,10 @@ export function fillTables(home: Home, account: BulkAccount, rows: number): void
   database.function('stored_words', (seq, body) =>
     storedWords(sqlite, { seq: Number(seq), accountId, text: String(body) }),
   );
-  insert(`delete from bucketed_words`);
-  insert(`insert into bucketed_words (rowid, words) select seq, stored_words(seq, body) from messages`);
+  insert(`delete from message_words`);
+  insert(`insert into message_words (rowid, words) select seq, stored_words(seq, body) from messages`);
   addMarkers(database);
+  insert(`update search_cursor set seq = (select max(seq) from messages)`);
   insert(`insert into chats (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count,
       archived, pinned)
     select account_id, session_id, chat_id, 'direct', max(message_id), max(timestamp), sum(status = 'delivered'), 0, 0
@@ -99,7 +100,7 @@ function addMarkers(database: DatabaseSync): void {
   const { buckets } = sqlite.search;
   if (buckets === undefined) return;
   const newest = database.prepare('select max(seq) as seq from messages').get()?.['seq'];
-  const insert = database.prepare('insert into bucketed_words (rowid, words) values (?, ?)');
+  const insert = database.prepare('insert into message_words (rowid, words) values (?, ?)');
   insert.setReadBigInts(true);
   for (let bucket = 0; bucket <= Number(newest) / buckets.size; bucket++) {
     const { rowid, words } = markersOf(buckets, bucket);

@@ -154,7 +154,7 @@ export const columns = {
     'key_id',
   ],
   message_words: ['rowid', 'words'],
-  bucketed_words: ['rowid', 'words'],
+  search_cursor: ['seq'],
   reactions: ['account_id', 'message_id', 'from_number', 'emoji', 'at'],
   poll_votes: ['account_id', 'message_id', 'from_number', 'options', 'at'],
   contacts: [

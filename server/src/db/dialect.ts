@@ -32,11 +32,10 @@ export interface Dialect {
   readonly search: {
     /** The statements that create the tables. */
     readonly tables: readonly string[];
-    readonly table: SearchTable;
     readonly buckets: WordBuckets | undefined;
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
-    /** Whether a row of the table contains all `terms`. */
-    matches(table: SearchTable, terms: unknown): RawBuilder<boolean>;
+    /** Whether a row of `message_words` contains all `terms`. */
+    matches(terms: unknown): RawBuilder<boolean>;
     /**
      * Removes the words of deleted messages from the index, if deleting a row does not. `isDue` returns a row as long
      * as there is work left, and each `step` does some of it: its parameter is the number of pages to write.
@@ -44,6 +43,8 @@ export interface Dialect {
     readonly purge: { readonly isDue: string; readonly step: string } | undefined;
     /** Searches for all words, the last one as a prefix if `isPrefix`. */
     terms(words: readonly string[], isPrefix: boolean): string;
+    /** Undefined without concurrent writers. */
+    readonly concurrency: SearchConcurrency | undefined;
   };
   /** Whether transactions that write can overlap; otherwise the database serializes them. */
   readonly hasConcurrentWriters: boolean;
@@ -114,7 +115,28 @@ export interface Dialect {
   isFull(error: unknown): boolean;
 }
 
-export type SearchTable = 'message_words' | 'bucketed_words';
+/** Statements that keep the indexing of new messages apart from transactions that change messages. */
+export interface SearchConcurrency {
+  /** Lists the open transactions that may add messages, as `OpenWriter`. */
+  readonly writers: string;
+  /** Excludes indexing until the transaction ends. */
+  readonly exclude: string;
+  /** Excludes changes until the transaction ends, unless one is open: returns an `IndexTurn`. */
+  readonly claim: string;
+}
+
+export interface OpenWriter {
+  /** Null in the only row if no transaction is open. */
+  readonly writer: string | null;
+  /** Changes when another server answers, or the same one has restarted. */
+  readonly since: string;
+}
+
+export interface IndexTurn {
+  readonly isClaimed: boolean;
+  /** As in `OpenWriter`. */
+  readonly since: string;
+}
 
 /**
  * Division of the search index into buckets of messages with adjacent `seq`. Each word is stored with the number of its
@@ -134,14 +156,6 @@ export interface WordBuckets {
   readonly markers: readonly string[];
   /** Merges some of what was written, if it is due: its parameter is the number of pages to write. */
   readonly merge: string;
-  /** Table of an earlier release, whose messages move to the one with buckets. */
-  readonly former: {
-    readonly table: SearchTable;
-    /** Returns a row if pages of deleted rows are left in the table. */
-    readonly hasPages: string;
-    /** Empties the table. */
-    readonly clear: string;
-  };
 }
 
 /**

@@ -5,8 +5,6 @@ import { batch, listed, query, unindexed } from '../db/query.ts';
 import type { ChatTable, MessageRow, SessionTable, StatusTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { storeChatAds } from './chatAds.ts';
-import { contentOf, searchText } from './content.ts';
-import { indexWords } from './search.ts';
 
 export interface SessionRef {
   readonly accountId: string;
@@ -50,7 +48,7 @@ export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partia
 }
 
 /**
- * Stores messages with their search words, and makes each the last one of its chat unless it is scheduled or
+ * Stores messages, and makes each the last one of its chat unless it is scheduled or
  * waits for approval.
  * @returns whether each is new: a message with the same id in the account, or the same network id in the session, is
  * stored once
@@ -63,7 +61,6 @@ export const storeMessages: JointWork<NewRow, boolean> = async (tx, rows) => {
     const seq = seqs.get(row.message_id);
     if (seq === undefined) return false;
     seqs.delete(row.message_id); // a second row with the same id is not new
-    tx.writeLater(indexWords, { seq, accountId: row.account_id, text: searchText(row.body, contentOf(row)) });
     if (row.status === 'scheduled' || row.status === 'pending_approval') return true;
     const key = `${row.session_id}/${row.chat_id}`;
     const unread = row.direction === 'incoming' ? 1 : 0;

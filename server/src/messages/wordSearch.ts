@@ -1,6 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Queryable, WordBuckets } from '../db/dialect.ts';
-import { accountWord } from './search.ts';
+import { query } from '../db/query.ts';
+import { contentOf, searchText } from './content.ts';
+import { accountWord, indexedWords, readCursor } from './search.ts';
 
 interface WordQuery {
   readonly accountId: string;
@@ -11,6 +14,9 @@ interface WordQuery {
   /** Maximum number of messages. */
   readonly most: number;
 }
+
+/** A query of the index, which has all messages before this one. */
+type IndexQuery = WordQuery & { readonly before: number };
 
 interface WordMatches {
   /** `seq` of the messages, newest first. */
@@ -25,16 +31,75 @@ const hasPrefix = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= M
 
 /**
  * Finds messages that contain all words, newest first. It may end early, so that its cost has a bound.
+ *
+ * Messages that are not in the index yet are searched first: one that is indexed meanwhile has been found already.
  * @param elapsed milliseconds since any moment
  */
-export function findByWords(
+export async function findByWords(
   on: Queryable,
   wanted: WordQuery,
   elapsed: () => number = () => performance.now(),
 ): Promise<WordMatches> {
+  const cursor = await readCursor(on);
+  const newest = await findAfter(on, cursor, wanted, elapsed);
+  if (newest.end !== undefined) return newest;
   const { buckets } = on.dialect.search;
-  return buckets === undefined ? findByIndex(on, wanted) : findInBuckets(on, buckets, wanted, elapsed);
+  const indexed = {
+    ...wanted,
+    before: Math.min(wanted.before ?? Number.MAX_SAFE_INTEGER, cursor + 1),
+    most: wanted.most - newest.seqs.length,
+  };
+  const older = await (buckets === undefined ? findByIndex(on, indexed) : findInBuckets(on, buckets, indexed, elapsed));
+  return { seqs: [...newest.seqs, ...older.seqs], end: older.end };
 }
+
+/** Messages that one statement reads without the index. */
+const UNINDEXED_READ = 500;
+
+/** Searches the messages after a `seq` without the index. */
+async function findAfter(
+  on: Queryable,
+  cursor: number,
+  { accountId, words, before = Number.MAX_SAFE_INTEGER, most }: WordQuery,
+  elapsed: () => number,
+): Promise<WordMatches> {
+  const found: number[] = [];
+  const startedAt = elapsed();
+  for (let top = before; top > cursor + 1; ) {
+    const rows = await unindexed.all(on, { accountId, after: cursor, before: top, limit: UNINDEXED_READ });
+    for (const { seq, body, content } of rows)
+      if (body !== null && hasWords(indexedWords({ accountId, text: searchText(body, contentOf({ content })) }), words))
+        found.push(seq);
+    if (found.length >= most) return cut(found.slice(0, most), most, 0);
+    top = rows.length < UNINDEXED_READ ? 0 : (rows.at(-1)?.seq ?? 0);
+    if (top > cursor + 1 && elapsed() - startedAt > LONGEST_MS) return { seqs: found, end: top };
+    if (top > 0) await setImmediate(); // requests that have arrived go first
+  }
+  return { seqs: found, end: undefined };
+}
+
+/** Whether a message with `present` words would be found by its row in the index. */
+function hasWords(present: ReadonlySet<string>, words: readonly string[]): boolean {
+  const last = words.at(-1);
+  if (last === undefined || !hasPrefix(words)) return words.every((word) => present.has(word));
+  return words.slice(0, -1).every((word) => present.has(word)) && [...present].some((word) => word.startsWith(last));
+}
+
+/** Messages of other accounts come without their text, because they count as read. */
+const unindexed = query((db, p: { accountId: string; after: number; before: number; limit: number }) =>
+  db
+    .selectFrom('messages')
+    .select(({ eb }) => {
+      const isOwn = eb('account_id', '=', p.accountId).and('deleted_at', 'is', null);
+      const own = <T extends 'body' | 'content'>(column: T) =>
+        eb.case().when(isOwn).then(eb.ref(column)).else(null).end().as(column);
+      return ['seq' as const, own('body'), own('content')];
+    })
+    .where('seq', '>', p.after)
+    .where('seq', '<', p.before)
+    .orderBy('seq', 'desc')
+    .limit(p.limit),
+);
 
 /** Buckets that one statement reads. A prefix of a word that every message contains takes about 8 ms in each. */
 const BUCKETS_READ = 8;
@@ -44,14 +109,10 @@ const LONGEST_MS = 50;
 async function findInBuckets(
   on: Queryable,
   buckets: WordBuckets,
-  { accountId, words, before, most }: WordQuery,
+  { accountId, words, before: top, most }: IndexQuery,
   elapsed: () => number,
 ): Promise<WordMatches> {
-  const { newest, former } = await readNewest(on, buckets);
-  const top = Math.min(before ?? Number.MAX_SAFE_INTEGER, Math.max(newest, former) + 1);
   const terms = [accountWord(accountId), ...words];
-  // Before the others: a message that moves in between is found twice, and not missed.
-  const unmoved = former === 0 ? [] : await readFormer(on, buckets, terms, top, most);
   const found: number[] = [];
   const startedAt = elapsed();
   let bucket = Math.floor((top - 1) / buckets.size);
@@ -65,10 +126,7 @@ async function findInBuckets(
     if (last !== undefined) each = last.seqs.length;
     bucket = last !== undefined && rows.length === limit ? last.bucket - 1 : bucket - read.length;
   } while (bucket >= 0 && found.length < most && elapsed() - startedAt <= LONGEST_MS);
-  const searched = found.length < most ? (bucket + 1) * buckets.size : (found[most - 1] ?? 0);
-  const floor = Math.max(searched, unmoved.length < most ? 0 : (unmoved.at(-1) ?? 0));
-  const all = [...new Set([...found, ...unmoved])].filter((seq) => seq >= floor).sort((a, b) => b - a);
-  return cut(all.slice(0, most), most, floor);
+  return cut(found.slice(0, most), most, (bucket + 1) * buckets.size);
 }
 
 /** Ends a search at its last message, or at the number down to which all messages were searched. */
@@ -76,29 +134,6 @@ const cut = (seqs: readonly number[], most: number, floor: number): WordMatches 
   seqs,
   end: seqs.length === most ? seqs.at(-1) : floor > 0 ? floor : undefined,
 });
-
-/** Returns the newest message of each table; 0 if it is empty. */
-async function readNewest({ kysely, dialect }: Queryable, { former }: WordBuckets) {
-  const newestOf = (table: string) => sql`coalesce((
-    select rowid from ${sql.table(table)} order by rowid desc limit 1), 0)`;
-  const { rows } = await sql<{ newest: number; former: number }>`
-    select ${newestOf(dialect.search.table)} as newest, ${newestOf(former.table)} as former`.execute(kysely);
-  return rows[0] ?? { newest: 0, former: 0 };
-}
-
-async function readFormer(
-  { kysely, dialect: { search } }: Queryable,
-  { former: { table } }: WordBuckets,
-  words: readonly string[],
-  top: number,
-  most: number,
-): Promise<number[]> {
-  const { rows } = await sql<{ rowid: number }>`
-    select rowid from ${sql.table(table)}
-    where ${search.matches(table, search.terms(words, hasPrefix(words)))} and rowid < ${top}
-    order by rowid desc limit ${most}`.execute(kysely);
-  return rows.map(({ rowid }) => rowid);
-}
 
 /**
  * Reads the matches of some buckets, in this order, until as many as `limit` have matches. FTS5 merges the lists of a
@@ -116,14 +151,13 @@ async function readBuckets(
     const terms = words.map((word) => buckets.word(word, bucket));
     return [bucket, search.terms(isPrefix ? terms.slice(0, -1) : terms, false), search.terms(terms, isPrefix)];
   });
-  const table = sql.table(search.table);
-  const whole = search.matches(search.table, sql`b.value ->> 1`);
-  const matches = sql`${search.matches(search.table, sql`b.value ->> 2`)} and rowid < ${top}`;
+  const whole = search.matches(sql`b.value ->> 1`);
+  const matches = sql`${search.matches(sql`b.value ->> 2`)} and rowid < ${top}`;
   const { rows } = await sql<{ bucket: number; seqs: string }>`
     select b.value ->> 0 as bucket, (select json_group_array(rowid) from (
-      select rowid from ${table} where ${matches} order by rowid desc limit ${most})) as seqs
+      select rowid from message_words where ${matches} order by rowid desc limit ${most})) as seqs
     from json_each(${JSON.stringify(list)}) as b
-    where exists (select 1 from ${table} where ${whole}) and exists (select 1 from ${table} where ${matches})
+    where exists (select 1 from message_words where ${whole}) and exists (select 1 from message_words where ${matches})
     limit ${limit}`.execute(kysely);
   return rows.map(({ bucket, seqs }) => ({ bucket, seqs: JSON.parse(seqs) as number[] }));
 }
@@ -141,10 +175,9 @@ const OLDER_SCANNED = 100_000;
  * million rows for a rare word (240 ms). A word that is common among older messages only is searched in order, in
  * parts.
  */
-async function findByIndex(on: Queryable, { accountId, words, before, most }: WordQuery): Promise<WordMatches> {
+async function findByIndex(on: Queryable, { accountId, words, before: top, most }: IndexQuery): Promise<WordMatches> {
   const { search } = on.dialect;
-  const matches = search.matches(search.table, search.terms([accountWord(accountId), ...words], hasPrefix(words)));
-  const top = before ?? (await endOfMessages(on));
+  const matches = search.matches(search.terms([accountWord(accountId), ...words], hasPrefix(words)));
   const scan = async (from: number, to: number, limit: number) => {
     const rows = await on.kysely
       .selectFrom('message_words')
@@ -168,15 +201,4 @@ async function findByIndex(on: Queryable, { accountId, words, before, most }: Wo
   if (Number(rows[0]?.total ?? 0) <= MOST_SORTED) return cut([...newest, ...rows.map(({ rowid }) => rowid)], most, 0);
   const floor = Math.max(0, start - OLDER_SCANNED);
   return cut([...newest, ...(await scan(floor, start, left))], most, floor);
-}
-
-/** Returns a number above those of all messages. */
-async function endOfMessages({ kysely }: Queryable): Promise<number> {
-  const last = await kysely
-    .selectFrom('message_words')
-    .select('rowid')
-    .orderBy('rowid', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return (last?.rowid ?? 0) + 1;
 }

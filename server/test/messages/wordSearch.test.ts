@@ -5,10 +5,11 @@ import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { accountWord, dropWords, indexWords } from '../../src/messages/search.ts';
+import { accountWord, changeWords, dropWords, indexNext } from '../../src/messages/search.ts';
 import { findByWords } from '../../src/messages/wordSearch.ts';
 import type { DatabaseName, Home } from '../support/databases/databases.ts';
 import { describeOnEachDatabase, newHome } from '../support/databases/databases.ts';
+import { insertTexts } from '../support/databases/messageRows.ts';
 
 const accountId = 'acc_one';
 /** Numbers of messages in several buckets, at their edges and with empty buckets in between. */
@@ -24,9 +25,20 @@ async function openOn(test: TestContext, name: DatabaseName): Promise<{ home: Ho
   return { home, database };
 }
 
-const store = (database: Database, seqs: readonly number[], text: string, owner = accountId) =>
+const add = (database: Database, seqs: readonly number[], body: string, owner = accountId) =>
+  database.commit((tx) => insertTexts(tx, { accountId: owner, seqs, body }));
+
+const index = ({ commit }: Database) => commit((tx) => indexNext(tx, Number.MAX_SAFE_INTEGER, 1000));
+
+async function store(database: Database, seqs: readonly number[], body: string): Promise<void> {
+  await add(database, seqs, body);
+  await index(database);
+}
+
+const remove = (database: Database, seqs: readonly number[]) =>
   database.commit(async (tx) => {
-    for (const seq of seqs) tx.writeLater(indexWords, { seq, accountId: owner, text });
+    await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
+    await dropWords(tx, seqs);
   });
 
 /** Follows a search to its end, and returns its pages. */
@@ -46,30 +58,59 @@ async function pagesOf(
 }
 
 describeOnEachDatabase('a search for words', (_, name) => {
-  it('finds messages of all buckets once, newest first, in pages of any length', async (test) => {
+  it('finds all messages once, newest first, in pages of any length, with any number of them indexed', async (test) => {
     const { database } = await openOn(test, name);
-    await store(database, SEQS, 'hello world');
-    await store(database, [2, 16_386, 500_000], 'hello');
-    await store(database, [3, 16_387, 600_000], 'hello world', 'acc_two');
-    for (const most of [1, 2, 3, 50])
-      for (const words of [['hello', 'world'], ['hello', 'wor'], ['world']])
-        assert.deepEqual((await pagesOf(database, words, { most })).flat(), SEQS.toReversed(), `${words} ${most}`);
-    assert.deepEqual((await pagesOf(database, ['hello'])).flat().length, SEQS.length + 3);
-    assert.deepEqual((await pagesOf(database, ['hello', 'wo'])).flat(), [], 'two letters are no prefix');
-    assert.deepEqual((await pagesOf(database, ['nowhere', 'wor'])).flat(), []);
-    assert.deepEqual((await pagesOf(database, ['world'], { owner: 'acc_two' })).flat(), [600_000, 16_387, 3]);
-    assert.deepEqual((await pagesOf(database, ['world'], { owner: 'acc_three' })).flat(), []);
+    await add(database, SEQS, 'hello world');
+    await add(database, [2, 16_386, 500_000], 'hello');
+    await add(database, [3, 16_387, 600_000], 'hello world', 'acc_two');
+    for (let indexed = 0; indexed <= 15; indexed += 5) {
+      for (const most of [1, 2, 3, 50])
+        for (const words of [['hello', 'world'], ['hello', 'wor'], ['world']])
+          assert.deepEqual((await pagesOf(database, words, { most })).flat(), SEQS.toReversed(), `${words} ${most}`);
+      assert.deepEqual((await pagesOf(database, ['hello'])).flat().length, SEQS.length + 3);
+      assert.deepEqual((await pagesOf(database, ['hello', 'wo'])).flat(), [], 'two letters are no prefix');
+      assert.deepEqual((await pagesOf(database, ['nowhere', 'wor'])).flat(), []);
+      assert.deepEqual((await pagesOf(database, ['accone'])).flat(), [], 'the account is no word of a message');
+      assert.deepEqual((await pagesOf(database, ['acc'])).flat(), []);
+      assert.deepEqual((await pagesOf(database, ['world'], { owner: 'acc_two' })).flat(), [600_000, 16_387, 3]);
+      assert.deepEqual((await pagesOf(database, ['world'], { owner: 'acc_three' })).flat(), []);
+      const added = await database.commit((tx) => indexNext(tx, Number.MAX_SAFE_INTEGER, 5));
+      assert.equal(added, indexed < 15 ? 5 : 0);
+    }
   });
 
-  it('finds neither deleted messages nor former words', async (test) => {
+  it('ends early among many messages that are not indexed, and continues there', async (test) => {
     const { database } = await openOn(test, name);
-    await store(database, SEQS, 'hello world');
-    await database.commit((tx) => dropWords(tx, [7, 400_000]));
-    await store(database, [7], 'goodbye');
-    const expected = SEQS.filter((seq) => seq !== 7 && seq !== 400_000).toReversed();
-    assert.deepEqual((await pagesOf(database, ['hello'])).flat(), expected);
-    assert.deepEqual((await pagesOf(database, ['goodbye'])).flat(), [7]);
+    const seqs = Array.from({ length: 1300 }, (_, n) => n + 1);
+    await add(database, seqs, 'hello');
+    let now = 0;
+    const pages = await pagesOf(database, ['hello'], { most: 5000, elapsed: () => (now += 1000) });
+    assert.deepEqual(pages.flat(), seqs.toReversed());
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [500, 500, 300],
+    );
   });
+
+  for (const isIndexed of [true, false])
+    it(`finds neither deleted messages nor former words, ${isIndexed ? 'after' : 'before'} indexing`, async (test) => {
+      const { database } = await openOn(test, name);
+      await add(database, SEQS, 'hello world');
+      if (isIndexed) await index(database);
+      await remove(database, [400_000, 999_999]);
+      await database.commit(async (tx) => {
+        for (const body of ['hello again', 'goodbye']) {
+          await tx.kysely.updateTable('messages').set({ body }).where('seq', '=', 7).execute();
+          await changeWords(tx, { seq: 7, account_id: accountId, body, content: null });
+        }
+      });
+      const expected = SEQS.filter((seq) => ![7, 400_000, 999_999].includes(seq)).toReversed();
+      for (let round = 0; round < 2; round++) {
+        assert.deepEqual((await pagesOf(database, ['hello'])).flat(), expected);
+        assert.deepEqual((await pagesOf(database, ['goodbye'])).flat(), [7]);
+        await index(database);
+      }
+    });
 });
 
 describe('SQLite', () => {
@@ -78,7 +119,7 @@ describe('SQLite', () => {
     await store(database, SEQS, 'hello');
     const file = new DatabaseSync(join(home.dataDir, 'switchboard.db'), { readOnly: true });
     test.after(() => file.close());
-    file.exec(`create virtual table temp.words using fts5vocab(main, bucketed_words, row)`);
+    file.exec(`create virtual table temp.words using fts5vocab(main, message_words, row)`);
     const lists = file.prepare('select term, doc from temp.words where term like ? order by doc desc').all('%hello');
     const counts = Map.groupBy(SEQS, (seq) => Math.floor(seq / 16_384));
     assert.deepEqual(
@@ -100,7 +141,7 @@ describe('SQLite', () => {
     const { database } = await openOn(test, 'sqlite');
     const seqs = [1, 16_385, 32_769, 49_153];
     await store(database, seqs, 'hello world');
-    await database.commit((tx) => dropWords(tx, seqs));
+    await remove(database, seqs);
     const { purge } = database.reader.dialect.search;
     assert.ok(purge !== undefined);
     let steps = 0;
@@ -117,8 +158,8 @@ describe('SQLite', () => {
     const { mock } = test.mock.method(database.longReader.connection, 'query');
     await findByWords(database.longReader, { accountId, words: ['wor'], before: undefined, most: 1 });
     const read = await Promise.all(mock.calls.map(async ({ result }) => (await result)?.rows));
-    assert.deepEqual(read[1], [{ bucket: 61, seqs: '[999999]' }]);
-    assert.equal(read.length, 2);
+    assert.deepEqual(read.at(-1), [{ bucket: 61, seqs: '[999999]' }]);
+    assert.equal(read.length, 3, 'after the cursor and the messages behind it');
   });
 });
 
@@ -132,6 +173,7 @@ describe('PostgreSQL', () => {
         select n, case when n <= 150000 then ${words(accountId)} else ${words('acc_two')} end
         from generate_series(1, 175000) as n`.execute(kysely),
     );
+    await database.commit(({ kysely }) => kysely.updateTable('search_cursor').set({ seq: 175_000 }).execute());
     const { longReader } = database;
     const first = await findByWords(longReader, { accountId, words: ['hello'], before: undefined, most: 3 });
     assert.deepEqual(first, { seqs: [150_000, 149_999, 149_998], end: 149_998 });

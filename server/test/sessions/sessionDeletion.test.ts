@@ -97,11 +97,7 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
     await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
     assert.deepEqual([(await left(sessionId)).length, (await left(otherId)).length], [0, MESSAGES]);
     assert.ok(most > 0 && most <= 250, `${most} in one transaction`);
-    const words = await kysely
-      .selectFrom(stored.reader.dialect.search.table)
-      .select('rowid')
-      .where('rowid', 'in', gone)
-      .execute();
+    const words = await kysely.selectFrom('message_words').select('rowid').where('rowid', 'in', gone).execute();
     assert.deepEqual(words, []);
     const { body } = await call('GET', `/messages?q=history&limit=200&sessionId=${otherId}`);
     assert.equal(body.data.length, 200);

@@ -30,6 +30,20 @@ import { PostgresTransaction } from './postgresTransaction.ts';
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<SerializedWork, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
 
+/** Transactions hold it shared to change messages, and exclusively to index them. */
+const INDEXING_LOCK = 727_277;
+const SINCE = 'pg_postmaster_start_time()::text as since';
+
+/**
+ * An insert locks the table before it numbers its rows, until its transaction ends, and a transaction is visible before
+ * its locks are released. Once the transactions that are listed after a number was drawn have ended, nothing can appear
+ * below that number.
+ */
+const MESSAGE_WRITERS = `
+  select l.virtualtransaction as writer, ${SINCE} from (values (1)) as one left join pg_locks l
+    on l.locktype = 'relation' and l.relation = 'messages'::regclass and l.mode = 'RowExclusiveLock' and l.granted
+    and l.database = (select oid from pg_database where datname = current_database())`;
+
 /** The tables beside `schema_versions` and itself. Indexes made by constraints are identified by their columns. */
 const PARTS = `
   with tables as (
@@ -91,12 +105,16 @@ export const postgres: Dialect = {
       'create table message_words (rowid bigint primary key, words tsvector not null)',
       'create index message_words_words on message_words using gin (words)',
     ],
-    table: 'message_words',
     buckets: undefined,
     purge: undefined,
     stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
-    matches: (table, terms) => sql<boolean>`${sql.ref(`${table}.words`)} @@ ${terms}::tsquery`,
+    matches: (terms) => sql<boolean>`message_words.words @@ ${terms}::tsquery`,
     terms: (words, isPrefix) => `${words.map((word) => `'${word}'`).join(' & ')}${isPrefix ? ':*' : ''}`,
+    concurrency: {
+      writers: MESSAGE_WRITERS,
+      exclude: `select pg_advisory_xact_lock_shared(${INDEXING_LOCK})`,
+      claim: `select pg_try_advisory_xact_lock(${INDEXING_LOCK}) as "isClaimed", ${SINCE}`,
+    },
   },
   hasConcurrentWriters: true,
   lockStatement: (work) => `select pg_advisory_xact_lock(${locks[work]})`,

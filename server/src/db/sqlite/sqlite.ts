@@ -57,40 +57,31 @@ export const sqlite: Dialect = {
   search: {
     // Keeps only the index, not the text. Words are separated by spaces only.
     tables: [
-      `create virtual table message_words using fts5
-        (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
       // Left to itself, a write may merge 64 pages of each level (75 ms), and a deletion of 250 messages as many for
       // each 64 of them (450 ms).
-      `create virtual table bucketed_words using fts5
+      `create virtual table message_words using fts5
         (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
-      `insert into bucketed_words (bucketed_words, rank) values ('automerge', 0)`,
-      `insert into bucketed_words (bucketed_words, rank) values ('deletemerge', 0)`,
+      `insert into message_words (message_words, rank) values ('automerge', 0)`,
       `insert into message_words (message_words, rank) values ('deletemerge', 0)`,
     ],
-    table: 'bucketed_words',
     buckets: {
       size: 16_384,
       // A character that no word contains, and that does not separate words for the tokenizer.
       word: (word, bucket) => `${bucket}·${word}`,
       markers: ['a', 'd', 'g', 'j', 'm', 'p', 's', 'v'].map((letter) => letter + 'z'.repeat(PAGE_BYTES)),
-      merge: `insert into bucketed_words (bucketed_words, rank) values ('merge', ?)`,
-      former: {
-        table: 'message_words',
-        // An empty index has rows for its averages (1) and its structure (10).
-        hasPages: 'select 1 from message_words_data where id > 10 limit 1',
-        clear: `insert into message_words (message_words) values ('delete-all')`,
-      },
+      merge: `insert into message_words (message_words, rank) values ('merge', ?)`,
     },
     stored: (words) => words,
     // The hidden column named like the table: querying the others requires the positions of words. A deleted row leaves
     // its words behind under a tombstone until its segment is merged. Tombstones are rows of their own: their segment's
     // id has bit 16 set, above 37 bits for the page.
     purge: {
-      isDue: 'select 1 from bucketed_words_data where id >= 65537 << 37 limit 1',
-      step: `insert into bucketed_words (bucketed_words, rank) values ('merge', -?)`,
+      isDue: 'select 1 from message_words_data where id >= 65537 << 37 limit 1',
+      step: `insert into message_words (message_words, rank) values ('merge', -?)`,
     },
-    matches: (table, terms) => sql<boolean>`${sql.ref(`${table}.${table}`)} match ${terms}`,
+    matches: (terms) => sql<boolean>`message_words.message_words match ${terms}`,
     terms: (words, isPrefix) => `${words.map((word) => `"${word}"`).join(' AND ')}${isPrefix ? ' *' : ''}`,
+    concurrency: undefined,
   },
   hasConcurrentWriters: false, // `begin immediate` excludes all other writers
   lockStatement: () => undefined,

@@ -64,14 +64,14 @@ export interface MessageTables {
     /** API key that sent or scheduled it; null for a login, and for messages that came from the network. */
     key_id: string | null;
   };
-  /** The search words of a message. One of them is its account. */
+  /** The search words of a message, and its account as one more. On SQLite, each begins with its bucket. */
   message_words: {
     /** `seq` of the message. */
     rowid: number;
     words: string;
   };
-  /** The same with the number of its bucket in front of each word (SQLite only). */
-  bucketed_words: MessageTables['message_words'];
+  /** One row: messages up to this `seq` are in the search index, and later ones not yet. */
+  search_cursor: { seq: number };
   reactions: {
     account_id: string;
     message_id: string;

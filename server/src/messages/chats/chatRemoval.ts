@@ -175,10 +175,6 @@ export async function removeRows(
   rows: readonly Pick<MessageRow, 'message_id' | 'seq'>[],
 ): Promise<boolean> {
   if (rows.length === 0) return false;
-  await dropWords(
-    tx,
-    rows.map(({ seq }) => seq),
-  );
   // One parameter, because the number of rows varies: each list of another length is another statement.
   const ids = tx.dialect.texts(JSON.stringify(rows.map(({ message_id }) => message_id)));
   for (const table of ['reactions', 'poll_votes', 'message_labels', 'added_files'] as const)
@@ -193,6 +189,10 @@ export async function removeRows(
     .where('account_id', '=', accountId)
     .where('message_id', 'in', ids)
     .executeTakeFirst();
+  await dropWords(
+    tx,
+    rows.map(({ seq }) => seq),
+  );
   return numDeletedRows > 0n;
 }
 

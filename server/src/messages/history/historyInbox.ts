@@ -17,7 +17,6 @@ import {
   contentParts,
   ownWithinLimits,
   type StoredContent,
-  searchText,
   withinLimits,
 } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
@@ -26,7 +25,6 @@ import { replaceAwaited } from '../messages/awaitedMessages.ts';
 import { applyEarlyChanges } from '../messages/earlyChanges.ts';
 import { statusOf } from '../messages/outgoingProgress.ts';
 import type { ReportHandlers } from '../reports.ts';
-import { indexWords } from '../search.ts';
 import { findSession, insertMessages, type NewRow, newRow, type SessionRef } from '../store.ts';
 import { cut, storeChats, storeContacts, touchChats, unreadAllowance } from './historyChats.ts';
 import { addImported, noteProgress } from './historyState.ts';
@@ -81,16 +79,12 @@ async function storeHistory(
     tx,
     rows.map(({ row }) => row),
   );
-  const seqs = new Map(stored.map(({ message_id: messageId, seq }) => [messageId, seq]));
-  const fresh = rows.filter(({ row }) => seqs.has(row.message_id));
-  for (const { row } of fresh) {
-    const text = searchText(row.body, { ...contentOf(row) });
-    tx.writeLater(indexWords, { seq: seqs.get(row.message_id) ?? 0, accountId: row.account_id, text });
-  }
+  const isStored = new Set(stored.map(({ message_id: messageId }) => messageId));
+  const fresh = rows.filter(({ row }) => isStored.has(row.message_id));
   const replaced = await replaceAwaitedAmong(
     tx,
     session,
-    rows.filter(({ row }) => !seqs.has(row.message_id)),
+    rows.filter(({ row }) => !isStored.has(row.message_id)),
   );
   const changed = [...fresh, ...replaced];
   await storeChatAds(

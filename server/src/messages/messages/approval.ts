@@ -1,9 +1,9 @@
 import { isoTime } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { MessageRow } from '../../db/schema.ts';
-import { contentColumn, contentOf, type StoredContent, searchText } from '../content.ts';
+import { contentColumn, type StoredContent } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
-import { dropWords, indexWords } from '../search.ts';
+import { changeWords } from '../search.ts';
 import { nextTurn } from '../sendOrder.ts';
 import { CANCELLED } from '../status.ts';
 import { findMessage, type NewRow, touchChat } from '../store.ts';
@@ -89,10 +89,7 @@ export async function decide(
   // Another node was faster: it has decided, or paused the batch of the message. The second try finds out which.
   if (row === undefined)
     return triesLeft > 0 ? decide(options, tx, before, decision, requireRoom, triesLeft - 1) : undefined;
-  if (row.body !== before.body || row.content !== before.content) {
-    await dropWords(tx, [row.seq]);
-    tx.writeLater(indexWords, { seq: row.seq, accountId, text: searchText(row.body, contentOf(row)) });
-  }
+  if (row.body !== before.body || row.content !== before.content) await changeWords(tx, row);
   emitApproval(options, tx, row);
   if (row.status === 'failed') emitFailed(options, tx, row);
   if (row.status === 'queued') {

@@ -1,8 +1,7 @@
 import type { Tx } from '../../db/commit.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { storeChatAds } from '../chatAds.ts';
-import { contentOf, searchText } from '../content.ts';
-import { dropWords, indexWords } from '../search.ts';
+import { changeWords } from '../search.ts';
 import type { NewRow, SessionRef } from '../store.ts';
 import { findByNetworkId, isAwaited } from './changes.ts';
 
@@ -29,7 +28,6 @@ export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow)
     .where('message_id', '=', message_id)
     .execute();
   await storeChatAds(tx, [given]);
-  await dropWords(tx, [seq]);
-  tx.writeLater(indexWords, { seq, accountId, text: searchText(body, contentOf(given)) });
+  await changeWords(tx, { seq, account_id: accountId, body, content });
   return row;
 }

@@ -12,9 +12,9 @@ import { partsWithinLimits, shownParts } from '../../events/contentParts/content
 import type { EventData } from '../../events/events.ts';
 import { isGroupId } from '../../ids.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
-import { contentColumn, contentOf, searchText } from '../content.ts';
+import { contentColumn, contentOf } from '../content.ts';
 import { groupIdOf } from '../groupStore.ts';
-import { dropWords, indexWords } from '../search.ts';
+import { changeWords, dropWords } from '../search.ts';
 import { findMessage, findSession, type SessionRef } from '../store.ts';
 import { emissionOf } from './outgoingProgress.ts';
 import { type Author, isReplaced, latestReplaced, replacedUntil } from './replacement.ts';
@@ -146,8 +146,7 @@ export async function storeEdit(
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
-  await dropWords(tx, [seq]);
-  tx.writeLater(indexWords, { seq, accountId, text: searchText(text, content) });
+  await changeWords(tx, { seq, account_id: accountId, body: text, content: contentColumn(content) });
   const isSame = text === present.body && isSameContent;
   const { event } = details === undefined ? {} : shownParts(content);
   const shown = { message: text, ...mentionsPart(content.mentions), ...(event && { event }) };

@@ -44,6 +44,8 @@ export const messageTables = ({ clustered, counted, search }: Dialect): readonly
   `create index messages_reply on messages (session_id, reply_network_id)
     where reply_network_id is not null and reply_to is null`,
   ...search.tables,
+  `create table search_cursor (seq bigint not null)`,
+  `insert into search_cursor values (0)`,
 
   `create table reactions (
     account_id text not null, message_id text not null, from_number text not null, emoji text not null,
