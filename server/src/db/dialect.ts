@@ -90,6 +90,8 @@ export interface Dialect {
   readonly positions: readonly string[];
   /** The statements that create what keeps the row of a node from being deleted during its transactions. */
   readonly nodeFence: readonly string[];
+  /** A statement that creates a trigger. */
+  rowTrigger(trigger: RowTrigger): string;
   /** A statement that ends the transactions of other nodes, by a condition on their rows `n`. */
   endTransactions(condition: RawBuilder<unknown>): RawBuilder<unknown>;
   readonly shape: {
@@ -156,6 +158,15 @@ export interface WordBuckets {
   readonly markers: readonly string[];
   /** Merges some of what was written, if it is due: its parameter is the number of pages to write. */
   readonly merge: string;
+}
+
+/** Statements that run after each change of a row, which they know as `old` and `new`. */
+export interface RowTrigger {
+  readonly name: string;
+  readonly after: 'insert' | 'delete' | `update of ${string}`;
+  readonly table: string;
+  readonly when: string;
+  readonly statements: readonly string[];
 }
 
 /**

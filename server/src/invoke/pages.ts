@@ -72,7 +72,7 @@ export async function readPage<D, T extends keyof D, R, I>(
   within: KeyRange = {},
 ) {
   const { after, limit, rows } = pageStart(list, input);
-  const column = sql.ref(key);
+  const column = passed?.column ?? sql.ref(key);
   const bounds = boundsOf(order, after, within);
   const last = passed && (await endOfWindow(passed, bounds, order));
   const rest = bounds.first === undefined ? select : select.where(column, bounds.onward, bounds.first);

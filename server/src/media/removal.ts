@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { hasRareStatus } from '../db/messageStatus.ts';
+import { messagesInOutbox } from '../db/outbox.ts';
 import { query, unindexed } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -265,18 +265,12 @@ async function findWaiting(on: Queryable, p: { accountId: string; text: string }
 }
 
 /** In the order in which a message can go from one to the next between two reads. */
-const waitingWith = [
-  sql<boolean>`status = 'pending_approval'`, // a literal, so that planners can use the partial index
-  hasRareStatus('scheduled'),
-  hasRareStatus('queued'),
-].map((isWaiting) =>
+const waitingWith = (['pending_approval', 'scheduled', 'queued'] as const).map((status) =>
   query((db, p: { accountId: string; text: string }) =>
-    db
-      .selectFrom('messages')
-      .select('message_id')
-      .where('account_id', '=', p.accountId)
-      .where(isWaiting)
-      .where('content', 'like', p.text)
+    messagesInOutbox(db, status)
+      .select('m.message_id')
+      .where('o.account_id', '=', p.accountId)
+      .where('m.content', 'like', p.text)
       .limit(1),
   ),
 );

@@ -64,7 +64,7 @@ export function contentColumn(content: StoredContent): string | null {
 /** The value of the `ad_id` column. */
 export const adColumn = ({ referral }: StoredContent): string | null => (referral ? (referral.adId ?? '') : null);
 
-export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn'>, media: Media): MessageContent {
+export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn' | 'late_at'>, media: Media): MessageContent {
   const { media: stored, livePhoto: _, remoteMedia: __, toFetch: ___, address: ____, ...content } = contentOf(row);
   return {
     type: row.type,

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { MessageRow } from '../db/schema.ts';
 
 /*
- * The order in which the queued messages of a chat go out. The place of a message is a multiple of its `seq`, which
- * needs no further write. A message that is queued later than stored gets a `turn` behind everything that was stored
- * or queued in its chat until then. Transactions that queue at the same time may draw the same turn on PostgreSQL, so
- * messages with the same place go out in the order of their ids.
+ * The order in which the queued messages of a chat go out. The place of a message is a multiple of its `seq`. A message
+ * that is queued later than stored gets a `turn` behind everything that was stored or queued in its chat until then.
+ * Transactions that queue at the same time may draw the same turn on PostgreSQL, so messages with the same place go out
+ * in the order of their ids.
  */
 
-/** Number of places between two stored messages. The index `messages_queued` has the same factor. */
+/** Number of places between two stored messages. The triggers of `outbox` have the same factor. */
 const PLACES = 65_536;
 
-/** Place of a queued message in its chat. */
+/** Place of a message of `messages`. While it is queued, `outbox` has it as well. */
 export const place = sql<number>`coalesce(turn, seq * ${sql.lit(PLACES)})`;
 
 /**
@@ -27,5 +27,5 @@ export const nextTurn = ({ session_id, chat_id }: Pick<MessageRow, 'session_id' 
   (select max(last) + 1 from (
     select max(seq) * ${sql.lit(PLACES)} as last from messages
     union all
-    select max(${place}) from messages
+    select max(place) from outbox
     where session_id = ${session_id} and chat_id = ${chat_id} and status = 'queued') as places)`;

@@ -10,6 +10,9 @@ import { AppError, type ErrorCode, errors } from '../errors.ts';
 export const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
 
+/** Sent longer after its creation, a message is found by its column `late_at`, because its id is from before. */
+export const LATE_MS = 60_000;
+
 /** The error of a message that was cancelled while it was scheduled or waited for approval. */
 export const CANCELLED = 'Cancelled before it was sent';
 

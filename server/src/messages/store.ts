@@ -17,7 +17,7 @@ export function sessionOf({ account_id, session_id }: Pick<MessageRow, 'account_
 }
 
 /** A message before the database has numbered it. */
-export type NewRow = Omit<MessageRow, 'seq' | 'turn'>;
+export type NewRow = Omit<MessageRow, 'seq' | 'turn' | 'late_at'>;
 
 const newRowDefaults = {
   error: null,

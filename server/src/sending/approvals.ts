@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { eachOrThrow } from '../async.ts';
 import { lockAccount } from '../db/accountLock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
+import { messagesInOutbox } from '../db/outbox.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -152,15 +152,10 @@ export class Approvals {
   }
 }
 
-// A literal, so that the planner can use the partial index.
-const isPending = sql.lit('pending_approval' as const);
-
 const expiredMessages = query((db, p: { before: number; limit: number }) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .where('status', '=', isPending)
-    .where('created_at', '<=', p.before)
-    .orderBy('created_at')
+  messagesInOutbox(db, 'pending_approval')
+    .selectAll('m')
+    .where('o.due_at', '<=', p.before)
+    .orderBy('o.due_at')
     .limit(p.limit),
 );

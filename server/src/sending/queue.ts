@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { KeyedQueue, Slots } from '../async.ts';
+import { messagesInOutbox } from '../db/outbox.ts';
 import { LISTED_ROWS } from '../db/pace.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
@@ -302,7 +303,7 @@ const isQueued = sql.lit('queued' as const);
 /** Whether the session has more queued messages than one read on the main thread lists. */
 const hasMany = query((db, p: SessionRef) =>
   db
-    .selectFrom('messages')
+    .selectFrom('outbox')
     .select('chat_id')
     .where('session_id', '=', p.sessionId)
     .where('status', '=', isQueued)
@@ -312,44 +313,44 @@ const hasMany = query((db, p: SessionRef) =>
 
 const chatsWithQueued = query((db, p: SessionRef) =>
   db
-    .selectFrom('messages')
+    .selectFrom('outbox')
     .select('chat_id')
     .where('session_id', '=', p.sessionId)
     .where('status', '=', isQueued)
     .groupBy('chat_id')
-    .orderBy(({ fn }) => fn.min(place)),
+    .orderBy(({ fn }) => fn.min('place'))
+    .$narrowType<{ chat_id: string }>(),
 );
 
 const nextQueued = query((db, p: { sessionId: string; chatId: string; afterPlace: number; afterId: string }) =>
-  db
-    .selectFrom('messages')
-    .selectAll()
-    .select(place.as('place'))
-    .where('session_id', '=', p.sessionId)
-    .where('status', '=', isQueued)
-    .where('chat_id', '=', p.chatId)
-    .where(sql<boolean>`(${place}, message_id) > (${p.afterPlace}, ${p.afterId})`)
-    .orderBy(place)
-    .orderBy('message_id')
-    .limit(1),
+  messagesInOutbox(db, 'queued')
+    .selectAll('m')
+    .select('o.place')
+    .where('o.session_id', '=', p.sessionId)
+    .where('o.chat_id', '=', p.chatId)
+    .where(sql<boolean>`(o.place, o.message_id) > (${p.afterPlace}, ${p.afterId})`)
+    .orderBy('o.place')
+    .orderBy('o.message_id')
+    .limit(1)
+    .$narrowType<{ place: number }>(),
 );
 
 const queuedBefore = query(
   (db, p: { accountId: string; sessionId: string; chatId: string; messageId: string; limit: number }) =>
     db
-      .selectFrom('messages')
+      .selectFrom('outbox')
       .select('message_id')
       .where('session_id', '=', p.sessionId)
       .where('status', '=', isQueued)
       .where('chat_id', '=', p.chatId)
       .where(
         ({ selectFrom }) =>
-          sql<boolean>`(${place}, message_id) < (${selectFrom('messages as own')
+          sql<boolean>`(place, message_id) < (${selectFrom('messages as own')
             .select(place.as('place'))
             .where('own.account_id', '=', p.accountId)
             .where('own.message_id', '=', p.messageId)}, ${p.messageId})`,
       )
-      .orderBy(place)
+      .orderBy('place')
       .orderBy('message_id')
       .limit(p.limit),
 );
@@ -358,9 +359,9 @@ const queuedBefore = query(
 const sessionsWithQueued = query<object, Pick<MessageRow, 'account_id' | 'session_id'>>(
   () => sql<Pick<MessageRow, 'account_id' | 'session_id'>>`
     with recursive queued (session_id) as (
-      select min(session_id) from messages where status = 'queued'
+      select min(session_id) from outbox where status = 'queued'
       union all
-      select (select min(m.session_id) from messages m where m.status = 'queued' and m.session_id > queued.session_id)
+      select (select min(o.session_id) from outbox o where o.status = 'queued' and o.session_id > queued.session_id)
       from queued where queued.session_id is not null
     )
     select s.account_id, s.session_id from queued join sessions s on s.session_id = queued.session_id`,

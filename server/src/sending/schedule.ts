@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { eachOrThrow, KeyedQueue } from '../async.ts';
 import type { Database } from '../db/database.ts';
+import { messagesInOutbox } from '../db/outbox.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { chatOf } from '../messages/messages/outgoing.ts';
@@ -144,7 +145,7 @@ export class Schedule {
     const due = await dueMessages.all(database.reader, { nodeId, now: clock.now(), limit: BATCH });
     await eachOrThrow(due, (row) => this.#queue(row));
     const next = await nextScheduled.first(database.reader, { nodeId });
-    return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + EVERY_MS);
+    return Math.min(next?.due_at ?? Number.POSITIVE_INFINITY, clock.now() + EVERY_MS);
   }
 
   async #queue(row: MessageRow): Promise<void> {
@@ -160,20 +161,16 @@ async function storeEach(database: Database, rows: readonly NewRow[]): Promise<(
   return earlier;
 }
 
-// A literal, so that the planner can use the partial index.
-const isScheduled = sql.lit('scheduled' as const);
-
 /** Scheduled messages that this node queues: those of sessions that it owns, or that have no owner. */
 const scheduled = (db: Kysely<Schema>, p: { nodeId: string }) =>
-  db
-    .selectFrom('messages as m')
-    .innerJoin('sessions as s', 's.session_id', 'm.session_id')
-    .where('m.status', '=', isScheduled)
+  messagesInOutbox(db, 'scheduled')
+    .innerJoin('sessions as s', 's.session_id', 'o.session_id')
+    .where('o.due_at', 'is not', null) // for the planners, which find the index by it
     .where((eb) => eb.or([eb('s.lease_owner', 'is', null), eb('s.lease_owner', '=', p.nodeId)]))
-    .orderBy('m.scheduled_at');
+    .orderBy('o.due_at');
 
 const dueMessages = query((db, p: { nodeId: string; now: number; limit: number }) =>
-  scheduled(db, p).selectAll('m').where('m.scheduled_at', '<=', p.now).orderBy('m.message_id').limit(p.limit),
+  scheduled(db, p).selectAll('m').where('o.due_at', '<=', p.now).orderBy('o.message_id').limit(p.limit),
 );
 
-const nextScheduled = query((db, p: { nodeId: string }) => scheduled(db, p).select('m.scheduled_at').limit(1));
+const nextScheduled = query((db, p: { nodeId: string }) => scheduled(db, p).select('o.due_at').limit(1));

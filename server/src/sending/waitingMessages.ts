@@ -1,6 +1,5 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
-import { hasRareStatus } from '../db/messageStatus.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 
@@ -22,20 +21,17 @@ export function tooManyScheduled(most: number): AppError {
   );
 }
 
-const counts = {
-  scheduled: countOf(hasRareStatus('scheduled')),
-  pending_approval: countOf(sql`status = 'pending_approval'`), // a literal, so that planners can use the partial index
-};
+const counts = { scheduled: countOf('scheduled'), pending_approval: countOf('pending_approval') };
 
-function countOf(isWaiting: RawBuilder<boolean>) {
+function countOf(status: 'scheduled' | 'pending_approval') {
   return query((db, p: { accountId: string; most: number }) =>
     db
       .selectFrom((eb) =>
         eb
-          .selectFrom('messages')
+          .selectFrom('outbox')
           .select('message_id')
           .where('account_id', '=', p.accountId)
-          .where(isWaiting)
+          .where('status', '=', sql.lit(status))
           .limit(p.most)
           .as('waiting'),
       )

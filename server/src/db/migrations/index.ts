@@ -3,8 +3,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '2_eArmrBFJ9s-3SuFL7sW23k9dOZ8une46EEl67qfZg',
-  postgres: 'EeqZlkG0Kapn_6Mog5gq3A0_5LZqEkxbe16nqx0xrVI',
+  sqlite: 'LrApaTHJluR3zAH_2A0hwt4RcsNrxHwu-WiVt_30LbQ',
+  postgres: 'TP-S8dEOAPhvDxX52n9AWRovdDzYC1dGLYPHoATgLjA',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */

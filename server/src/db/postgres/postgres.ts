@@ -26,6 +26,7 @@ import {
 import { endTransactions, nodeFence } from './postgresFence.ts';
 import { eventPositions, readNewest, readServer, readState } from './postgresLog.ts';
 import { PostgresTransaction } from './postgresTransaction.ts';
+import { rowTrigger } from './postgresTriggers.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<SerializedWork, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
@@ -68,7 +69,10 @@ const PARTS = `
   select table_name,
     case contype when 'p' then 'primary key ' || columns when 'u' then 'unique ' || columns else 'index ' || name end,
     case when indisunique then 'unique ' else '' end || columns || coalesce(' where ' || predicate, ''), indisunique
-    from indexes`;
+    from indexes
+  union all
+  select t.name, 'trigger ' || g.tgname, p.prosrc, false
+    from tables t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal join pg_proc p on p.oid = g.tgfoid`;
 
 /** PostgreSQL looks for deadlocks after a second, unless `deadlock_timeout` is set. */
 const TABLE_LOCK_MS = 800;
@@ -162,6 +166,7 @@ export const postgres: Dialect = {
     `alter table deliveries alter position set default nextval('delivery_positions')`,
   ],
   nodeFence,
+  rowTrigger,
   endTransactions,
   shape: {
     parts: PARTS,

@@ -32,7 +32,9 @@ const PARTS = `
   select table_name, iif(origin = 'c', 'index ' || name, iif(origin = 'pk', 'primary key', 'unique') || ' (' || columns || ')'),
     iif(is_unique, 'unique ', '') || '(' || columns || ')' ||
       iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
-    from indexes`;
+    from indexes
+  union all
+  select tbl_name, 'trigger ' || name, sql, 0 from sqlite_schema where type = 'trigger'`;
 
 /** Size of a page of the search index. */
 const PAGE_BYTES = 4050;
@@ -104,6 +106,8 @@ export const sqlite: Dialect = {
   },
   positions: [],
   nodeFence: [],
+  rowTrigger: ({ name, after, table, when, statements }) =>
+    `create trigger ${name} after ${after} on ${table} when ${when} begin ${statements.join('; ')}; end`,
   endTransactions: () => sql`select 1`, // one process has the database to itself
   shape: {
     parts: PARTS,

@@ -63,6 +63,28 @@ export interface MessageTables {
     turn: Generated<number | null>;
     /** API key that sent or scheduled it; null for a login, and for messages that came from the network. */
     key_id: string | null;
+    /** Time of sending, if that was long after it was created; see `messages/status.ts`. */
+    late_at: Generated<number | null>;
+  };
+  /** Messages that wait, or were sent and not confirmed yet, by status. Triggers of `messages` maintain it. */
+  outbox: {
+    account_id: string;
+    status: OutboxStatus;
+    message_id: string;
+    /** Null for a message that was sent, as all that follow. */
+    session_id: string | null;
+    chat_id: string | null;
+    /** Place among the queued messages of its chat (see `messages/sendOrder.ts`); null for all others. */
+    place: number | null;
+    /** Time of a scheduled message, and creation time of one that waits for approval; null for all others. */
+    due_at: number | null;
+  };
+  /** Incoming messages that nobody has read. Triggers of `messages` maintain it. */
+  unread_messages: {
+    session_id: string;
+    chat_id: string;
+    message_id: string;
+    account_id: string;
   };
   /** The search words of a message, and its account as one more. On SQLite, each begins with its bucket. */
   message_words: {
@@ -191,3 +213,4 @@ export const messageStatuses = [
   'failed',
 ] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
+export type OutboxStatus = Extract<MessageStatus, 'pending_approval' | 'scheduled' | 'queued' | 'sent'>;

@@ -128,7 +128,7 @@ const markMessages = query((db, p: SessionRef & { chatId: string; last: string; 
     .where(
       'message_id',
       'in',
-      unreadIn(db, p).select('message_id').where('message_id', '<=', p.last).orderBy('message_id').limit(p.rows),
+      unreadIn(db, p).select('u.message_id').where('u.message_id', '<=', p.last).orderBy('u.message_id').limit(p.rows),
     ),
 );
 
@@ -150,21 +150,17 @@ export async function remainingUnread(
 
 const countUnread = query((db, p: SessionRef & { chatId: string; limit: number }) =>
   db
-    .selectFrom(unreadIn(db, p).select('message_id').limit(p.limit).as('few'))
+    .selectFrom(unreadIn(db, p).select('u.message_id').limit(p.limit).as('few'))
     .select(({ fn }) => fn.countAll<number>().as('count')),
 );
 
 /** The unread messages of a chat. */
 export const unreadIn = (db: Pick<Kysely<Schema>, 'selectFrom'>, p: SessionRef & { readonly chatId: string }) =>
   db
-    .selectFrom('messages')
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('chat_id', '=', p.chatId)
-    .where(isUnread);
-
-// Exactly the condition of the index `messages_unread`: SQLite uses the index only if it is the same.
-const isUnread = sql<boolean>`direction = 'incoming' and status = 'delivered'`;
+    .selectFrom('unread_messages as u')
+    .where('u.account_id', '=', p.accountId)
+    .where('u.session_id', '=', p.sessionId)
+    .where('u.chat_id', '=', p.chatId);
 
 function keyOf({ accountId, sessionId }: SessionRef, chatId: string) {
   return { account_id: accountId, session_id: sessionId, chat_id: chatId };

@@ -35,6 +35,7 @@ type Follows =
 const FILTERS = { chats: MAX_FILTERED_CHATS, ignoredChats: MAX_FILTERED_CHATS, senders: MAX_FILTERED_CHATS };
 const AS_REPORTED = 'it repeats what a network or a person wrote';
 const AS_EMITTED = 'events are history, and are not sent again';
+const FOLLOWS_MESSAGES = 'triggers of messages maintain it';
 const OWN = 'the number of the session itself, which is never hidden';
 
 /** Every column that contains digits of people, by its table. A test compares it with the tables. */
@@ -52,6 +53,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
     body: { by: 'nothing', reason: AS_REPORTED },
     content: { by: 'nothing', reason: AS_REPORTED },
   },
+  outbox: { chat_id: { by: 'nothing', reason: FOLLOWS_MESSAGES } },
+  unread_messages: { chat_id: { by: 'nothing', reason: FOLLOWS_MESSAGES } },
   reactions: { from_number: { by: 'code' } },
   poll_votes: { from_number: { by: 'code' } },
   message_receipts: { phone_number: { by: 'code' }, chat_id: { by: 'nothing', reason: 'it is always a group' } },

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { isoTime } from '../../clock.ts';
 import type { Connection } from '../../connectors/contract/connection.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
@@ -13,7 +13,7 @@ import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { nextTurn } from '../sendOrder.ts';
 import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
-import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
+import { CANCELLED, LATE_MS, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
 import {
   type EarlyReceipt,
@@ -338,13 +338,17 @@ const sentByNetworkId = batch(
     order by m.message_id`,
 );
 
+/** Time of sending, if it was late. */
+const lateAt = (sentAt: RawBuilder<unknown>) =>
+  sql`case when ${sentAt} - messages.created_at > ${sql.lit(LATE_MS)} then ${sentAt} end`;
+
 // A message that was acknowledged after its timeout is `failed` although it was sent.
 const markSent = batch(
   { account_id: 'text', message_id: 'text', sent_at: 'bigint' },
   ({ row, from }) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
     update messages
-    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, error_code = null,
-      failed_at = null
+    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, late_at = ${lateAt(row.sent_at)},
+      error = null, error_code = null, failed_at = null
     ${from}
     where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}
       and ${unindexed('messages.status')} in ('queued', 'failed') and messages.sent_at is null
@@ -394,6 +398,7 @@ const advance = batch(
   ({ row, from }) => sql`
     update messages set status = ${row.status}, error = ${row.error}, error_code = ${row.error_code},
       sent_at = ${row.sent_at},
+      late_at = case when messages.sent_at is null then ${lateAt(row.sent_at)} else messages.late_at end,
       delivered_at = ${row.delivered_at}, read_at = ${row.read_at}, failed_at = ${row.failed_at}
     ${from}
     where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,

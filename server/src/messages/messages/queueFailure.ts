@@ -5,7 +5,7 @@ import { query } from '../../db/query.ts';
 import { AppError } from '../../errors.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
-import { lastPlace, place } from '../sendOrder.ts';
+import { lastPlace } from '../sendOrder.ts';
 import type { SessionRef } from '../store.ts';
 import { emitFailed } from './outgoingProgress.ts';
 
@@ -75,13 +75,13 @@ const lastPlaceOf = query((db, _: object) => db.selectNoFrom(lastPlace.as('last'
 
 const someQueued = query((db, p: Queue & { rows: number }) =>
   db
-    .selectFrom('messages')
+    .selectFrom('outbox')
     .select('message_id')
     .where('session_id', '=', p.sessionId)
     .where('status', '=', isQueued)
-    .where(place, '<=', p.lastPlace)
+    .where('place', '<=', p.lastPlace)
     .orderBy('chat_id')
-    .orderBy(place)
+    .orderBy('place')
     .orderBy('message_id')
     .limit(p.rows),
 );

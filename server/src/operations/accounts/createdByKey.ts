@@ -1,11 +1,12 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { deleteKey } from '../../auth/keyChanges.ts';
 import { allows } from '../../auth/permissions.ts';
 import type { Tx } from '../../db/commit.ts';
-import { hasRareStatus } from '../../db/messageStatus.ts';
+import { messagesInOutbox } from '../../db/outbox.ts';
 import { Pace } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import type { ApiKeyTable, MessageRow, Schema } from '../../db/schema.ts';
+import type { OutboxStatus } from '../../db/tables/messages.ts';
 import { AppError } from '../../errors.ts';
 import type { Context } from '../../invoke/operation.ts';
 import type { Services } from '../../invoke/services.ts';
@@ -98,21 +99,19 @@ async function removeCallTexts({ database }: Needed, { accountId, keyId }: OwnKe
 
 type Page = OwnKey & { readonly after: string; readonly limit: number };
 
-const scheduled = waitingAs(hasRareStatus('scheduled'));
-const unapproved = waitingAs(sql`status = 'pending_approval'`); // a literal, so that planners can use the partial index
-const queued = waitingAs(hasRareStatus('queued'));
+const scheduled = waitingAs('scheduled');
+const unapproved = waitingAs('pending_approval');
+const queued = waitingAs('queued');
 
 /** The account's messages of other keys are passed, in the thread for long reads. */
-function waitingAs(isWaiting: RawBuilder<boolean>) {
+function waitingAs(status: OutboxStatus) {
   return query((db, p: Page) =>
-    db
-      .selectFrom('messages')
-      .selectAll()
-      .where('account_id', '=', p.accountId)
-      .where(isWaiting)
-      .where('key_id', '=', p.keyId)
-      .where('message_id', '>', p.after)
-      .orderBy('message_id')
+    messagesInOutbox(db, status)
+      .selectAll('m')
+      .where('o.account_id', '=', p.accountId)
+      .where('m.key_id', '=', p.keyId)
+      .where('o.message_id', '>', p.after)
+      .orderBy('o.message_id')
       .limit(p.limit),
   );
 }

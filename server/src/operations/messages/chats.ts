@@ -376,15 +376,18 @@ export const markChatRead = defineOperation({
 type ChatRef = SessionRef & { readonly chatId: string };
 
 const newestUnread = query((db, p: ChatRef) =>
-  unreadIn(db, p).select('message_id').orderBy('message_id', 'desc').limit(1),
+  unreadIn(db, p).select('u.message_id').orderBy('u.message_id', 'desc').limit(1),
 );
 
 const unreadBetween = query((db, p: ChatRef & { after: string; upTo: string; limit: number }) =>
   unreadIn(db, p)
-    .select(['message_id', 'network_id', 'from_number', 'timestamp', 'content'])
-    .where('message_id', '>', p.after)
-    .where('message_id', '<=', p.upTo)
-    .orderBy('message_id')
+    .crossJoin('messages as m') // SQLite keeps this order of the two
+    .whereRef('m.account_id', '=', 'u.account_id')
+    .whereRef('m.message_id', '=', 'u.message_id')
+    .select(['m.message_id', 'm.network_id', 'm.from_number', 'm.timestamp', 'm.content'])
+    .where('u.message_id', '>', p.after)
+    .where('u.message_id', '<=', p.upTo)
+    .orderBy('u.message_id')
     .limit(p.limit),
 );
 

@@ -2,10 +2,10 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
-import { hasRareStatus, RARE_STATUSES } from '../../db/messageStatus.ts';
+import { isInOutbox, messagesInOutbox } from '../../db/outbox.ts';
 import { listed, unindexed } from '../../db/query.ts';
 import type { MessageRow, Schema } from '../../db/schema.ts';
-import type { MessageStatus } from '../../db/tables/messages.ts';
+import type { MessageStatus, OutboxStatus } from '../../db/tables/messages.ts';
 import { invalidField } from '../../errors.ts';
 import { Unidentified } from '../../events/parts.ts';
 import { firstIdAt, isGroupId } from '../../ids.ts';
@@ -40,6 +40,7 @@ import {
 import { requireMessage } from '../../invoke/resources.ts';
 import { timeRange } from '../../invoke/timeRange.ts';
 import { wordsOf } from '../../messages/search.ts';
+import { LATE_MS } from '../../messages/status.ts';
 import { findByWords } from '../../messages/wordSearch.ts';
 import { messageReferralFilters } from '../shared/referralFilters.ts';
 import { Direction, Message, MessageId, MessageType, messageReader, Status } from './messages.ts';
@@ -156,13 +157,15 @@ function messagesOf(ctx: Context, filters: Filters, path?: Path) {
   return select;
 }
 
-/** An index of `messages`, and the condition that leads to it. */
-interface Path {
-  /** Null for the primary key. */
-  readonly index: string | null;
-  /** In literals where the index is partial, so that the planners can use it. */
-  readonly where: RawBuilder<boolean>;
-}
+/** A way to the messages with some filters. */
+type Path =
+  | {
+      /** An index of `messages`; null for the primary key. */
+      readonly index: string | null;
+      /** In literals where the index is partial, so that the planners can use it. */
+      readonly where: RawBuilder<boolean>;
+    }
+  | { readonly outbox: OutboxStatus };
 
 /** Returns the most selective index for the filters; undefined for the one of all messages of the account. */
 function pathOf({
@@ -176,9 +179,8 @@ function pathOf({
   hasReferral,
   adId,
 }: Filters): Path | undefined {
-  if (status === 'pending_approval') return { index: 'messages_approval', where: sql`m.status = 'pending_approval'` };
-  const rare = RARE_STATUSES.find((one) => one === status);
-  if (rare !== undefined) return { index: 'messages_status', where: hasRareStatus(rare, 'm') };
+  if (status !== undefined && isInOutbox(status)) return { outbox: status };
+  if (status === 'failed') return { index: 'messages_failed', where: sql`m.failed_at is not null` };
   if (adId !== undefined) return { index: 'messages_ad', where: sql`m.ad_id = ${adId} and m.ad_id is not null` };
   if (hasReferral === true) return { index: 'messages_referral', where: sql`m.ad_id is not null` };
   if (starred === true) return { index: 'messages_starred', where: sql`m.starred_at is not null` };
@@ -191,9 +193,11 @@ function pathOf({
   return origin === 'history' ? { index: 'messages_origin', where: sql`m.origin = 'history'` } : undefined;
 }
 
-/** Selects from the messages of the account as `m`, through an index. */
+/** Selects from the messages of the account as `m`, through an index or the outbox. */
 function messagesThrough({ accountId, database }: Context, path?: Path) {
   const { kysely, dialect } = database.longReader;
+  if (path !== undefined && 'outbox' in path)
+    return messagesInOutbox(kysely, path.outbox).where('o.account_id', '=', accountId);
   const hint = path === undefined ? sql`` : dialect.through(path.index);
   const table = sql<Selectable<Schema['messages']>>`messages`.as<'m'>(sql`m ${hint}`);
   const select = kysely.selectFrom(table).where('m.account_id', '=', accountId);
@@ -207,8 +211,10 @@ function listOf(ctx: Context, filters: Filters) {
   const select = messagesOf(ctx, filters, path);
   const others = [direction, afterTime, beforeTime, type, status, origin, sessionsOf(ctx)];
   const isWhole = path === undefined && others.every((filter) => filter === undefined);
-  return isWhole ? { select } : { select, passed: keysOf(messagesThrough(ctx, path), 'm.message_id') };
+  return isWhole ? { select } : { select, passed: keysOf(messagesThrough(ctx, path), keyOf(path)) };
 }
+
+const keyOf = (path: Path | undefined) => (path !== undefined && 'outbox' in path ? 'o.message_id' : 'm.message_id');
 
 /** Reads a page of the messages with a label, which leads to them. */
 async function readLabelled<I>(
@@ -355,13 +361,10 @@ export const messageStats = defineOperation({
       .selectFrom('messages')
       .select(({ fn }) => [minute.as('minute'), 'direction', fn.countAll<number>().as('count')])
       .where('account_id', '=', accountId)
-      // Ids are in order of time, so the index leads to the first one of the hour. Scheduled messages have an index of
-      // their own.
+      // Ids are in order of time, so the index leads to the first one of the hour. Messages that were sent late have an
+      // index of their own.
       .where((eb) =>
-        eb.or([
-          eb('message_id', '>=', firstIdAt('msg', steady.fromWall(since))),
-          eb.and([eb('scheduled_at', 'is not', null), eb('sent_at', '>=', since)]),
-        ]),
+        eb.or([eb('message_id', '>=', firstIdAt('msg', steady.fromWall(since - LATE_MS))), eb('late_at', '>=', since)]),
       )
       .where('timestamp', '>=', since)
       .where('status', 'not in', ['pending_approval', 'queued', 'scheduled', 'failed'])

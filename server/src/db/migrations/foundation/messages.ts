@@ -1,7 +1,12 @@
 import type { Dialect } from '../../dialect.ts';
+import { outboxTables } from './outbox.ts';
 
 /** Messages and what belongs to each. */
-export const messageTables = ({ clustered, counted, search }: Dialect): readonly string[] => [
+export const messageTables = (dialect: Dialect): readonly string[] => [...ownTables(dialect), ...outboxTables(dialect)];
+
+const ownTables = ({ clustered, counted, search }: Dialect): readonly string[] => [
+  // No index contains a column that changes when a message is sent, delivered or read. On PostgreSQL, such an update
+  // would add an entry to every index of the table.
   `create table messages (
     seq ${counted}, account_id text not null, message_id text not null, session_id text not null,
     chat_id text not null, network_id text not null, direction text not null, type text not null,
@@ -10,36 +15,25 @@ export const messageTables = ({ clustered, counted, search }: Dialect): readonly
     created_at bigint not null, scheduled_at bigint, sent_at bigint, delivered_at bigint, read_at bigint,
     failed_at bigint, edited_at bigint, deleted_at bigint, sent_elsewhere bigint, approval text, origin text,
     reply_network_id text, file_reference text, expires_in bigint, starred_at bigint, pinned_until bigint,
-    pin_changed_at bigint, pricing text, turn bigint, key_id text,
+    pin_changed_at bigint, pricing text, turn bigint, key_id text, late_at bigint,
     unique (account_id, message_id))`,
   // Networks report messages again: each is stored once. Senders choose ids, so chat and sender are part of it.
   `create unique index messages_network on messages (session_id, network_id, chat_id, from_number)`,
   `create index messages_chat on messages (account_id, chat_id, message_id)`,
   // SQLite uses an index on an expression only for queries with that expression. It would prefer these two to the
-  // indexes of queued and unread messages, and read whole sessions.
+  // unique ones of a message, and read whole sessions.
   `create index messages_of_chat on messages (substr(session_id, 1), chat_id, message_id)`,
   `create index messages_session on messages (substr(session_id, 1), message_id)`,
-  // A session that reconnects looks at messages that are not sent or not confirmed yet.
-  `create index messages_queued on messages (session_id, chat_id, coalesce(turn, seq * 65536), message_id)
-    where status = 'queued'`,
-  `create index messages_sent on messages (session_id, message_id) where status = 'sent'`,
-  `create index messages_scheduled on messages (scheduled_at, message_id) where status = 'scheduled'`,
-  `create index messages_unapproved on messages (created_at) where status = 'pending_approval'`,
-  `create index messages_unread on messages (session_id, chat_id, message_id)
-    where direction = 'incoming' and status = 'delivered'`,
-  // Filters of the list. Most messages are delivered or read, and texts: these are found in the list itself, and cost
-  // no entry in an index.
+  // Filters of the list. Most messages are texts: these are found in the list itself, and cost no entry in an index.
   `create index messages_from on messages (account_id, from_number, message_id)`,
-  `create index messages_status on messages (account_id, status, message_id)
-    where status in ('queued', 'scheduled', 'sent', 'failed')`,
-  `create index messages_approval on messages (account_id, message_id) where status = 'pending_approval'`,
+  `create index messages_failed on messages (account_id, message_id) where failed_at is not null`,
   `create index messages_type on messages (account_id, type, message_id) where type <> 'text'`,
   `create index messages_origin on messages (account_id, message_id) where origin = 'history'`,
   `create index messages_starred on messages (account_id, message_id) where starred_at is not null`,
   `create index messages_referral on messages (account_id, message_id) where ad_id is not null`,
   `create index messages_ad on messages (account_id, ad_id, message_id) where ad_id is not null`,
-  // Messages that were sent at a set time are newer than their ids.
-  `create index messages_planned on messages (account_id, sent_at) where scheduled_at is not null`,
+  // Messages that were sent long after they were stored are newer than their ids.
+  `create index messages_late on messages (account_id, late_at) where late_at is not null`,
   // Replies whose original has not been imported yet.
   `create index messages_reply on messages (session_id, reply_network_id)
     where reply_network_id is not null and reply_to is null`,
