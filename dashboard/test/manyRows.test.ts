@@ -3,6 +3,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Tx } from '../../server/src/db/commit.ts';
+import { accountNumber } from '../../server/src/db/numbers.ts';
 import { createIds } from '../../server/src/ids.ts';
 import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { connectSession } from '../../server/test/support/server.ts';
@@ -43,10 +44,14 @@ describe('10,000 rows', async () => {
       kysely
         .selectFrom('events')
         .selectAll()
-        .where('account_id', '=', accountId)
+        .where('account', '=', accountNumber(accountId))
         .where('kind', '=', 'message.incoming')
         .executeTakeFirstOrThrow(),
-      kysely.selectFrom('deliveries').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
+      kysely
+        .selectFrom('deliveries')
+        .selectAll()
+        .where('account', '=', accountNumber(accountId))
+        .executeTakeFirstOrThrow(),
     ]);
     const { seq: _, ...ofMessage } = message;
     const { position: __, ...ofEvent } = event;
@@ -60,13 +65,16 @@ describe('10,000 rows', async () => {
         .insertInto('messages')
         .values(ids.map(({ message_id }) => ({ ...ofMessage, message_id, network_id: message_id })))
         .execute();
-      await tx
+      const events = await tx
         .insertInto('events')
         .values(ids.map(({ message_id, event_id }) => ({ ...ofEvent, message_id, event_id })))
+        .returning('position')
         .execute();
       await tx
         .insertInto('deliveries')
-        .values(ids.map(({ event_id, delivery_id }) => ({ ...delivery, event_id, delivery_id })))
+        .values(
+          events.map(({ position }, n) => ({ ...delivery, event: position, delivery_id: ids[n]?.delivery_id ?? '' })),
+        )
         .execute();
     });
   }

@@ -116,6 +116,16 @@ export function idBefore(id: string): string {
   return id; // the first one of all
 }
 
+/** Digits of `hashOfId`. */
+const HASH_DIGITS = 6;
+
+/** Returns 30 bits of an id, which few ids of the same time share. */
+export function hashOfId(id: string): number {
+  let hash = 0;
+  for (const digit of id.slice(-HASH_DIGITS)) hash = hash * 32 + Math.max(0, ALPHABET.indexOf(digit));
+  return hash;
+}
+
 /** The milliseconds in an id; 0 if the text is not an id. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_DIGITS);

@@ -25,6 +25,10 @@ export interface Dialect {
   readonly clustered: string;
   /** Type of an auto-incremented primary key. */
   readonly counted: string;
+  /** Type of a primary key of integers that the writer may choose. */
+  readonly numbered: string;
+  /** Ends a `create table` whose rows change once: leaves room for them in their page. */
+  readonly roomy: string;
   /**
    * Full-text search in a table with a row for each message. The input is one text of lower-case words without
    * diacritics, separated by spaces: we split words ourselves, so that both databases agree on them.
@@ -65,12 +69,11 @@ export interface Dialect {
   /** Whether a text column begins with a text. SQLite finds such rows through an index of the column. */
   startsWith(column: string, prefix: unknown): RawBuilder<boolean>;
   /**
-   * Reads a log of rows that several transactions append to, without skipping any. `order` is the order of the rows. No
-   * row can appear any later at or below the position that `horizon` returns. Read the rows with a later statement.
+   * Reads a log of rows that several transactions append to, without skipping any. No row can appear any later at or
+   * below the position that `horizon` returns. Read the rows with a later statement.
    */
   readonly log: {
-    readonly order: readonly ('position' | 'event_id')[];
-    /** Whether the database draws the positions of events; otherwise their writer does. */
+    /** Whether the database draws the positions of events; otherwise their writer does, by steady time. */
     readonly drawsPositions: boolean;
     state(connection: Connection): Promise<LogState>;
     /** The last position that was drawn, which may be beyond the horizon. */
@@ -84,8 +87,8 @@ export interface Dialect {
     readonly lockEpochs: readonly string[];
   };
   /**
-   * The statements that give new events the positions on which `log` relies, and new deliveries those in the order of
-   * their conversation's transactions. They follow the statements that create the tables.
+   * The statements that give new events the positions on which `log` relies. They follow the statements that create the
+   * tables.
    */
   readonly positions: readonly string[];
   /** The statements that create what keeps the row of a node from being deleted during its transactions. */

@@ -58,6 +58,8 @@ export interface BatchRows<C extends Columns> {
   readonly from: RawBuilder<unknown>;
   /** Goes behind another table of a `from` clause. */
   readonly join: RawBuilder<unknown>;
+  /** Goes behind the table of a `delete`. */
+  readonly using: RawBuilder<unknown>;
   readonly dialect: Dialect;
 }
 
@@ -108,6 +110,7 @@ function rowsOf<C extends Columns>(columns: C, p: Record<string, unknown>, diale
     row: Object.fromEntries(Object.keys(columns).map((name) => [name, value(name)])) as BatchRows<C>['row'],
     from: table === undefined ? sql`` : sql`from ${table} as r`,
     join: table === undefined ? sql`` : sql`cross join ${table} as r`,
+    using: table === undefined ? sql`` : sql`using ${table} as r`,
     dialect,
   };
 }

@@ -34,7 +34,7 @@ export interface Schema
     SandboxTables,
     DeploymentTables {}
 
-export type AccountTable = Schema['accounts'];
+export type AccountTable = Omit<Selectable<Schema['accounts']>, 'seq'>;
 export type ApiKeyTable = Schema['api_keys'];
 export type ToolCallTable = Schema['tool_calls'];
 export type SessionTable = Schema['sessions'];
@@ -53,4 +53,5 @@ export type WebhookTable = Schema['webhooks'];
 export type IdempotencyKeyTable = Schema['idempotency_keys'];
 export type SandboxMailTable = Schema['sandbox_mailbox'];
 export type MessageRow = Selectable<Schema['messages']>;
+export type EventRow = Selectable<Schema['events']>;
 export type DeliveryRow = Selectable<Schema['deliveries']>;

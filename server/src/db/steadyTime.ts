@@ -74,7 +74,7 @@ export class SteadyTimeSync {
 async function newestIdTime({ kysely }: Queryable): Promise<number> {
   const { rows } = await sql<{ event: string | null; message: string | null }>`
     select
-      max((select max(event_id) from events e where e.account_id = a.account_id)) as event,
+      (select event_id from events order by position desc limit 1) as event,
       max((select max(message_id) from messages m where m.account_id = a.account_id)) as message
     from accounts a`.execute(kysely);
   const { event = null, message = null } = rows[0] ?? {};

@@ -1,10 +1,12 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Queryable } from '../db/dialect.ts';
+import { accountNumber } from '../db/numbers.ts';
 import { query } from '../db/query.ts';
 import { isBeingDeleted, noSuch } from '../errors.ts';
 import { sessionOf } from '../events/conversation.ts';
 import { findMessage } from '../messages/store.ts';
 import { deliveriesThrough, pathOf } from '../webhooks/log/deliveryFilters.ts';
+import { eventsAbout } from '../webhooks/log/places.ts';
 import { isOfChat, sessionColumn } from '../webhooks/queue/queue.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { fieldsOf } from './input/references.ts';
@@ -92,13 +94,17 @@ export class Filters {
     const sessionIds = sessionsOf({ caller });
     const { kysely } = this.#services.database.longReader;
     const newest = kysely
-      .selectFrom('deliveries')
-      .select('conversation')
-      .where('account_id', '=', caller.accountId)
-      .orderBy('delivery_id', 'desc')
+      .selectFrom('deliveries as d')
+      .select('d.event')
+      .where('d.account', '=', accountNumber(caller.accountId))
+      .orderBy('d.delivery_id', 'desc')
       .limit(MOST_PASSED);
-    let found = kysely.selectFrom(newest.as('d')).select('d.conversation').where(isOfChat(chatId));
-    if (sessionIds !== undefined) found = found.where(sessionColumn('d.conversation'), 'in', sessionIds);
+    let found = kysely
+      .selectFrom(newest.as('d'))
+      .innerJoin('events as e', 'e.position', 'd.event')
+      .select('e.conversation')
+      .where(isOfChat(chatId));
+    if (sessionIds !== undefined) found = found.where(sessionColumn('e.conversation'), 'in', sessionIds);
     if ((await found.limit(1).executeTakeFirst()) !== undefined) return true;
     const { fn } = kysely;
     const passed = await kysely.selectFrom(newest.as('d')).select(fn.countAll().as('count')).executeTakeFirst();
@@ -114,8 +120,10 @@ export class Filters {
       const own: string[] | null = webhook.session_ids === null ? null : JSON.parse(webhook.session_ids);
       return sessionIds === undefined || own === null || own.some((id) => sessionIds.includes(id));
     }
-    let deliveries = deliveriesThrough(longReader, accountId, path).select('d.delivery_id');
-    if (sessionIds !== undefined) deliveries = deliveries.where(sessionColumn('d.conversation'), 'in', sessionIds);
+    let deliveries = deliveriesThrough(longReader, accountId, path)
+      .innerJoin('events as e', 'e.position', 'd.event')
+      .select('d.delivery_id');
+    if (sessionIds !== undefined) deliveries = deliveries.where(sessionColumn('e.conversation'), 'in', sessionIds);
     return (await deliveries.limit(1).executeTakeFirst()) !== undefined;
   }
 }
@@ -168,17 +176,13 @@ async function hasChat(
 async function sessionOfMessage(on: Queryable, accountId: string, messageId: string): Promise<string | undefined> {
   const message = await findMessage(on, accountId, messageId);
   if (message !== undefined) return message.session_id;
-  const event = await eventOfMessage.first(on, { accountId, messageId });
+  const [position] = await eventsAbout(on, accountId, messageId, 1);
+  const event = position === undefined ? undefined : await conversationAt.first(on, { position });
   return event && sessionOf(event.conversation);
 }
 
-const eventOfMessage = query((db, p: { accountId: string; messageId: string }) =>
-  db
-    .selectFrom('events')
-    .select('conversation')
-    .where('account_id', '=', p.accountId)
-    .where('message_id', '=', p.messageId)
-    .limit(1),
+const conversationAt = query((db, p: { position: number }) =>
+  db.selectFrom('events').select('conversation').where('position', '=', p.position),
 );
 
 const labelById = query((db, p: { accountId: string; labelId: string }) =>

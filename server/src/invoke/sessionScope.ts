@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { mediaTypes } from '../connectors/contract/content.ts';
+import { accountNumber } from '../db/numbers.ts';
 import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
@@ -180,10 +181,11 @@ const presentSessions = query((db, p: { accountId: string; sessionIds: string },
 
 const conversationOf = query((db, p: { accountId: string; id: string }) =>
   db
-    .selectFrom('deliveries')
-    .select('conversation')
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', '=', p.id),
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', 'e.position', 'd.event')
+    .select('e.conversation')
+    .where('d.account', '=', accountNumber(p.accountId))
+    .where('d.delivery_id', '=', p.id),
 );
 
 const fileOf = query((db, p: { accountId: string; id: string; keyId: string }) =>

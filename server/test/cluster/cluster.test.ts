@@ -355,7 +355,8 @@ async function describeMissing(home: Home, events: readonly string[]): Promise<s
     `select m.message_id, m.session_id, m.status, m.error, s.lease_owner, e.kind, d.state, d.attempts, d.last_message,
        w.lease_owner as lane_owner, w.breaker
      from messages m left join sessions s using (session_id) left join events e on e.message_id = m.message_id
-     left join deliveries d using (event_id) left join webhooks w using (webhook_id) where m.message_id in (${ids})`,
+     left join deliveries d on d.event = e.position left join receivers r on r.seq = d.webhook
+     left join webhooks w using (webhook_id) where m.message_id in (${ids})`,
   );
   return `${events.join(', ')}; ${JSON.stringify(rows, null, 1)}`;
 }

@@ -10,6 +10,7 @@ import { firstIdAt } from '../../src/ids.ts';
 import { Deletions } from '../../src/jobs/deletions.ts';
 import { webhookDeletion } from '../../src/webhooks/endpoints/removal.ts';
 import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { puppet } from '../support/networks/puppet.ts';
@@ -389,18 +390,11 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const base = firstIdAt('dlv', at).slice(0, -4);
     const ids = Array.from({ length: 1200 }, (_, n) => base + String(first + n).padStart(4, '0'));
     for (let start = 0; start < ids.length; start += 100)
-      await database.commit(({ kysely }) =>
-        kysely
-          .insertInto('deliveries')
-          .values(
-            ids.slice(start, start + 100).map((delivery_id) => ({
-              ...{ account_id: accountId, webhook_id: webhookId, delivery_id, event_id: delivery_id },
-              ...{ kind: 'message.sent' as const, conversation: 'ses_1', state: 'pending' as const, is_test: 0 },
-              ...{ due_at: 0, attempts: 0, steps: 0, created_at: at },
-            })),
-          )
-          .execute(),
-      );
+      await database.commit((tx) => {
+        const some = ids.slice(start, start + 100);
+        const rows = some.map((deliveryId) => ({ deliveryId, eventId: deliveryId.replace('dlv', 'evt'), webhookId }));
+        return storeLog(tx, accountId, rows);
+      });
     return ids;
   };
   const pendingCount = async ({ app }: TestServer) => {

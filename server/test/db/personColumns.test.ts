@@ -49,8 +49,7 @@ const followsOf = ({ table, name }: Pick<Column, 'table' | 'name'>) =>
 const VALUES: Readonly<Record<string, string | number>> = {
   'webhooks.ordering': 'strict',
   'chats.metadata': '{}',
-  'deliveries.state': 'pending',
-  'deliveries.due_at': 5,
+  'waiting.webhook': 1,
   'messages.direction': 'incoming',
   'messages.status': 'read',
 };
@@ -58,6 +57,13 @@ const VALUES: Readonly<Record<string, string | number>> = {
 /** Inserts a row with the digits into each table, and returns the columns with them. */
 async function insertRows(database: Database, columns: readonly Column[], digits: string, suffix = '1') {
   const tables = Map.groupBy(columns, ({ table }) => table);
+  await database.commit(({ kysely }) =>
+    kysely
+      .insertInto('receivers')
+      .values({ seq: 1, webhook_id: 'webhook_id-1' })
+      .onConflict((one) => one.doNothing())
+      .execute(),
+  );
   const valueIn = ({ table, name, type }: Column) => {
     const follows = followsOf({ table, name });
     if (table === 'early_receipts' && name === 'status') return `read ${digits}`;

@@ -173,8 +173,8 @@ async function connectTo(test: TestContext, { databaseUrl }: Home): Promise<pg.C
 /** Writes an event like a node of this or the previous version: the default of the column assigns its position. */
 async function insertEvent(on: Queries, accountId: string): Promise<string> {
   const eventId = `evt_${randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase()}`;
-  await on.query(`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
-    values ('${accountId}', '${eventId}', 'message.sent', 'chat', '{"event":"message.sent","data":{}}', 0, 0)`);
+  await on.query(`insert into events (account, event_id, kind, conversation, body, is_test, created_at)
+    values ((select seq from accounts where account_id = '${accountId}'), '${eventId}', 'message.sent', 'chat', '{"event":"message.sent","data":{}}', 0, 0)`);
   return eventId;
 }
 

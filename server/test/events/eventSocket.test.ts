@@ -6,6 +6,7 @@ import { type ClientOptions, WebSocket } from 'ws';
 import { AppError } from '../../src/errors.ts';
 import { BEGINNING } from '../../src/webhooks/log/logEpochs.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
@@ -551,20 +552,9 @@ async function send(call: Call, message: string): Promise<void> {
 async function insertEvents({ app }: TestServer, accountId: string, count: number, bytes: number): Promise<void> {
   const { database, newId } = app.services;
   const text = 'x'.repeat(bytes);
-  await database.commit(async ({ kysely }) => {
-    for (let n = 0; n < count; n++) {
-      const row = {
-        account_id: accountId,
-        event_id: newId('evt'),
-        kind: 'message.sent' as const,
-        conversation: 'chat',
-        message_id: null,
-        body: JSON.stringify({ event: 'message.sent', data: { messageId: newId('msg'), text } }),
-        trace: null,
-        is_test: 0,
-        created_at: 0,
-      };
-      await kysely.insertInto('events').values(row).execute();
-    }
-  });
+  const rows = Array.from({ length: count }, () => ({
+    eventId: newId('evt'),
+    body: JSON.stringify({ event: 'message.sent', data: { messageId: newId('msg'), text } }),
+  }));
+  await database.commit((tx) => storeLog(tx, accountId, rows));
 }

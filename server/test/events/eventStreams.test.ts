@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Call, connectSession, startServer, type TestServer } from '../support/server.ts';
@@ -89,20 +90,12 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
     const live = await openStream(test, server, token);
     const beginning = live.cursor();
     const { database: db } = server.app.services;
-    await db.commit(async ({ kysely }) => {
-      const rows = Array.from({ length: 400 }, () => ({
-        account_id: accountId,
-        event_id: server.app.services.newId('evt'),
-        kind: 'message.sent' as const,
-        conversation: 'chat',
-        message_id: null,
-        body: JSON.stringify({ event: 'message.sent', data: { messageId: server.app.services.newId('msg') } }),
-        trace: null,
-        is_test: 0,
-        created_at: 0,
-      }));
-      for (const row of rows) await kysely.insertInto('events').values(row).execute();
-    });
+    const { newId } = server.app.services;
+    const rows = Array.from({ length: 400 }, () => ({
+      eventId: newId('evt'),
+      body: JSON.stringify({ event: 'message.sent', data: { messageId: newId('msg') } }),
+    }));
+    await db.commit((tx) => storeLog(tx, accountId, rows));
     const behind = await openStream(test, server, token, { 'last-event-id': beginning });
     await Promise.all([live.until(400), behind.until(400)]);
     const last = await send(call, 'last');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { sql } from 'kysely';
+import { accountNumber, webhookNumber } from '../../src/db/numbers.ts';
 import { firstIdAt } from '../../src/ids.ts';
 import type { Cleaning } from '../../src/jobs/cleaning.ts';
 import { Retention } from '../../src/webhooks/retention/retention.ts';
@@ -29,20 +30,31 @@ async function storeOld({ app }: TestServer, { accountId, call }: Account, pairs
     : sql`generate_series(1, ${last}) as s (n)`;
   const id = (prefix: string) =>
     isSqlite ? sql`${prefix} || printf('%010d', n)` : sql`${sql.lit(prefix)} || lpad(n::text, 10, '0')`;
+  // In the order of their ids, before all others.
+  const first = sql`(select coalesce(min(position), 1000000000000) - ${sql.lit(3 * pairs)} from events)`;
   await commit(async ({ kysely }) => {
-    await sql`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
-      select ${accountId}, ${id(event)}, 'message.sent', 'x', '{}', 0, ${at} from ${series}`.execute(kysely);
-    await sql`insert into deliveries
-        (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts, steps, is_test, created_at)
-      select ${accountId}, ${id(delivery)}, ${webhookId}, ${id(event)}, 'message.sent', 'x',
-        case when n % 2 = 0 then 'pending' else 'delivered' end, 0, 0, 0, 0, ${at} from ${series}`.execute(kysely);
+    const { event: from } = (await sql<{ event: number }>`select ${first} as event`.execute(kysely)).rows[0] ?? {
+      event: 0,
+    };
+    const [position, account, webhook] = [
+      sql`${sql.lit(Number(from))} + n`,
+      accountNumber(accountId),
+      webhookNumber(webhookId),
+    ];
+    await sql`insert into events (position, account, event_id, kind, conversation, body, is_test, created_at)
+      select ${position}, ${account}, ${id(event)}, 'message.sent', 'x', '{}', 0, ${at} from ${series}`.execute(kysely);
+    await sql`insert into deliveries (event, webhook, account, delivery_id, state, attempts, steps)
+      select ${position}, ${webhook}, ${account}, ${id(delivery)},
+        case when n % 2 = 0 then 'pending' else 'delivered' end, 0, 0 from ${series}`.execute(kysely);
+    await sql`insert into queue (webhook, event)
+      select ${webhook}, ${position} from ${series} where n % 2 = 0`.execute(kysely);
   });
 }
 
 async function countRows({ app }: TestServer, accountId: string) {
   const { kysely } = app.services.database.reader;
   const count = async (table: 'events' | 'deliveries') => {
-    const rows = kysely.selectFrom(table).where('account_id', '=', accountId);
+    const rows = kysely.selectFrom(table).where('account', '=', accountNumber(accountId));
     return Number((await rows.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
   };
   return [await count('events'), await count('deliveries')];
@@ -67,17 +79,19 @@ describeOnEachDatabase('retention', (_, database) => {
     for (const account of accounts) await storeOld(server, account, 10);
     const [one = '', other = ''] = accounts.map(({ accountId }) => accountId);
     const { services, retention } = server.app;
+    const { kysely } = services.database.reader;
+    const { seq } = await kysely.selectFrom('accounts').select('seq').where('account_id', '=', one).executeTakeFirstOrThrow();
     await services.database.commit(async (tx) => {
       await tx.kysely.insertInto('key_sends').values({ key_id: 'key_old', day: 1, sends: 1 }).execute();
       const statements =
         tx.dialect.name === 'sqlite'
           ? [
-              `create trigger refuse before delete on deliveries when old.account_id = '${one}'
+              `create trigger refuse before delete on deliveries when old.account = ${seq}
                 begin select raise(abort, 'refused'); end`,
             ]
           : [
               `create function refuse() returns trigger as $$ begin raise 'refused' using errcode = 'check_violation'; end $$ language plpgsql`,
-              `create trigger refuse before delete on deliveries for each row when (old.account_id = '${one}')
+              `create trigger refuse before delete on deliveries for each row when (old.account = ${seq})
                 execute function refuse()`,
             ];
       for (const statement of statements) await tx.connection.query(statement, []);

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import type { TObject } from 'typebox';
 import { listCases, listsWithoutRows } from '../../../bench/src/listFilters.ts';
+import { accountNumber } from '../../src/db/numbers.ts';
 import { indexWords } from '../../src/messages/search.ts';
 import { operations } from '../../src/operations/index.ts';
 import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
@@ -69,8 +70,8 @@ describeOnEachDatabase('a filter in a large account', (newHome) => {
       ${series()} select ${accountId}, case when n % 3 = 0 then ${otherId} else ${sessionId} end,
       '4917' || (10000000 + n), case when n = ${sql.lit(ROWS)} then 'Zoe' else 'Ann' end,
       case when n = ${sql.lit(ROWS - 1)} then 1 else 0 end from s`);
-    await run(sql`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
-      ${series()} select ${accountId}, 'evt_01' || '00000000000000000' || (1000000 + n),
+    await run(sql`insert into events (account, event_id, kind, conversation, body, is_test, created_at)
+      ${series()} select ${accountNumber(accountId)}, 'evt_01' || '00000000000000000' || (1000000 + n),
       case when n = ${sql.lit(ROWS)} then 'message.incoming' else 'message.sent' end,
       case when n = ${sql.lit(ROWS)} then ${`${sessionId}/1`} else ${`${otherId}/1`} end,
       '{"event":"message.sent","data":{}}', 0, 1 from s order by n`);

@@ -108,7 +108,7 @@ describe('a lane', () => {
     // None of them is in the database, so whatever the lane reads instead is not there.
     const stored = (...names: string[]): Due[] =>
       names.map((name) => ({
-        accountId,
+        webhook: 1,
         deliveryId: `dlv_${name}`,
         eventId: `evt_${name}`,
         kind: 'message.sent',
@@ -152,7 +152,7 @@ describe('a lane', () => {
     const { connection } = services.database.reader;
     const query: typeof connection.query = (text, ...more) => {
       if (text.includes('"dueAt"')) reads.due++;
-      if (text.includes('min(d.due_at)')) reads.next++;
+      if (text.includes('min(w.due_at)')) reads.next++;
       return connection.query(text, ...more);
     };
     const readsOf = async (work: () => void) => {
@@ -182,7 +182,7 @@ describe('a lane', () => {
     test.after(() => lane.stop());
     await readsOf(() => lane.wake());
     const added: Due = {
-      accountId,
+      webhook: 1,
       deliveryId: 'dlv_a',
       eventId: 'evt_a',
       kind: 'message.sent',

@@ -7,6 +7,7 @@ import { readStarts } from '../../src/webhooks/lanes/laneReader.ts';
 import { createSettleLanes } from '../../src/webhooks/lanes/settling.ts';
 import type { Due } from '../../src/webhooks/queue/due.ts';
 import type { Outcome } from '../../src/webhooks/queue/outcome.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { startServer } from '../support/server.ts';
@@ -61,32 +62,24 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
   const newId = createIds(clock);
 
   /** Stores deliveries, each in a conversation of its own, named after its body. */
-  const add = async (names: readonly string[], more: { attempts?: number; due_at?: number } = {}): Promise<Due[]> => {
-    const shared = { account_id: accountId, kind: 'message.sent', is_test: 0, created_at: clock.now() } as const;
-    const rows = names.map((name) => ({ name, event_id: newId('evt'), delivery_id: newId('dlv'), conversation: name }));
-    await database.commit(async ({ kysely }) => {
-      for (const { name, event_id, delivery_id, conversation } of rows) {
-        const event = { ...shared, event_id, conversation, message_id: null, body: name, trace: null };
-        await kysely.insertInto('events').values(event).execute();
-        const delivery = { ...shared, event_id, delivery_id, conversation, webhook_id: webhookId, steps: 0 };
-        await kysely
-          .insertInto('deliveries')
-          .values({ ...delivery, state: 'pending', due_at: 0, attempts: 0, ...more })
-          .execute();
-      }
-    });
-    return rows.map(({ name, event_id, delivery_id, conversation }) => ({
-      accountId,
-      deliveryId: delivery_id,
-      eventId: event_id,
+  const add = async (names: readonly string[], more: { attempts?: number; dueAt?: number } = {}): Promise<Due[]> => {
+    const rows = names.map((name) => ({
+      ...{ eventId: newId('evt'), deliveryId: newId('dlv'), webhookId, conversation: name, body: name },
+      ...{ createdAt: clock.now(), ...more },
+    }));
+    const keys = await database.commit((tx) => storeLog(tx, accountId, rows));
+    return rows.map(({ eventId, deliveryId, conversation, body }, n) => ({
+      webhook: keys[n]?.webhook ?? 0,
+      deliveryId,
+      eventId,
       kind: 'message.sent',
       conversation,
       attempts: 0,
       steps: 0,
       dueAt: 0,
-      body: name,
+      body,
       trace: null,
-      sequence: 1,
+      sequence: keys[n]?.event ?? 0,
       createdAt: 0,
     }));
   };
@@ -96,9 +89,10 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
   const stateOf = async (name: string) => {
     const { kysely } = database.reader;
     const row = await kysely
-      .selectFrom('deliveries')
-      .select('state')
-      .where('conversation', '=', name)
+      .selectFrom('deliveries as d')
+      .innerJoin('events as e', 'e.position', 'd.event')
+      .select('d.state')
+      .where('e.conversation', '=', name)
       .executeTakeFirstOrThrow();
     return row.state;
   };
@@ -154,7 +148,7 @@ describe('a lane', () => {
   it('sends a retry that becomes due while new deliveries keep it busy', async (test) => {
     const { lane, clock, steady, sent, add, endAll, isInFlight } = await openLane(test);
     await add(['first']);
-    await add(['retry'], { attempts: 1, due_at: steady.now() + 1000 });
+    await add(['retry'], { attempts: 1, dueAt: steady.now() + 1000 });
     lane.wake();
     await isInFlight(1);
     lane.wake(await add(names('new', 30)));

@@ -2,55 +2,44 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { sql } from 'kysely';
 import { type Connection, queryable, type Store } from '../../src/db/dialect.ts';
+import { webhookNumber } from '../../src/db/numbers.ts';
 import type { DeliveryState } from '../../src/db/tables/webhooks.ts';
+import type { EventKind } from '../../src/events/events.ts';
 import { firstIdAt } from '../../src/ids.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 interface Stored {
   readonly webhookId: string;
   readonly state: DeliveryState;
-  readonly kind: string;
+  readonly kind: EventKind;
 }
 
 /** Stores deliveries with their events, in order. */
 async function store({ app }: TestServer, accountId: string, deliveries: readonly Stored[]): Promise<void> {
   const { commit } = app.services.database;
   const at = app.services.steady.now() - 3_600_000;
-  const rows = deliveries.map(({ webhookId: webhook_id, state, kind }, n) => {
+  const rows = deliveries.map(({ webhookId, state, kind }, n) => {
     const place = String(n).padStart(10, '0');
-    const event_id = firstIdAt('evt', at).slice(0, 20) + place;
-    const common = { account_id: accountId, event_id, kind, conversation: 'ses_1/491701', is_test: 0, created_at: at };
-    const delivery = { delivery_id: firstIdAt('dlv', at).slice(0, 20) + place, webhook_id, state };
-    return { event: { ...common, body: '{}' }, delivery: { ...common, ...delivery, due_at: 0, attempts: 0, steps: 0 } };
+    const [eventId, deliveryId] = [
+      firstIdAt('evt', at).slice(0, 20) + place,
+      firstIdAt('dlv', at).slice(0, 20) + place,
+    ];
+    return { eventId, deliveryId, webhookId, state, kind, conversation: 'ses_1/491701', createdAt: at };
   });
   for (let start = 0; start < rows.length; start += 1000)
-    await commit(async ({ kysely }) => {
-      const some = rows.slice(start, start + 1000);
-      const events = JSON.stringify(some.map(({ event }) => event));
-      const stored = JSON.stringify(some.map(({ delivery }) => delivery));
-      await insert('events', Object.keys(some[0]?.event ?? {}), events).execute(kysely);
-      await insert('deliveries', Object.keys(some[0]?.delivery ?? {}), stored).execute(kysely);
-    });
-
-  function insert(table: string, columns: readonly string[], json: string) {
-    const names = sql.join(columns.map((name) => sql.ref(name)));
-    const isSqlite = app.services.database.reader.dialect.name === 'sqlite';
-    const values = columns.map((name) => sql`json_extract(value, ${sql.lit(`$.${name}`)})`);
-    return isSqlite
-      ? sql`insert into ${sql.table(table)} (${names}) select ${sql.join(values)} from json_each(${json})`
-      : sql`insert into ${sql.table(table)} (${names})
-          select ${names} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`;
-  }
+    await commit((tx) => storeLog(tx, accountId, rows.slice(start, start + 1000)));
 }
 
 const statesOf = async ({ app }: TestServer, webhookId: string) => {
   const rows = await app.services.database.reader.kysely
-    .selectFrom('deliveries')
-    .select(({ fn }) => ['kind', 'state', fn.countAll().as('count')])
-    .where('webhook_id', '=', webhookId)
-    .groupBy(['kind', 'state'])
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', 'e.position', 'd.event')
+    .select(({ fn }) => ['e.kind', 'd.state', fn.countAll().as('count')])
+    .where('d.webhook', '=', webhookNumber(webhookId))
+    .groupBy(['e.kind', 'd.state'])
     .execute();
   return Object.fromEntries(rows.map(({ kind, state, count }) => [`${kind} ${state}`, Number(count)]));
 };
@@ -62,11 +51,11 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const { call, accountId } = await server.account();
     const endpoint = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], paused: true };
     const { webhookId } = (await call('POST', '/webhooks/endpoints', endpoint)).body;
-    const kinds = ['message.sent', 'message.read'];
+    const kinds = ['message.sent', 'message.read'] as const;
     const stored = Array.from({ length: 1200 }, (_entry, n) => ({
       webhookId,
       state: n % 3 === 0 ? ('failed' as const) : ('delivered' as const),
-      kind: kinds[n % 2] ?? '',
+      kind: kinds[n % 2] ?? 'message.sent',
     }));
     await store(server, accountId, stored);
     const hour = { afterTime: new Date(Date.now() - 7_200_000).toISOString(), beforeTime: new Date().toISOString() };
@@ -111,7 +100,7 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const stored = Array.from({ length: 4500 }, (_entry, n) => ({
       webhookId,
       state: n === 7 ? ('failed' as const) : n === 8 ? ('pending' as const) : ('delivered' as const),
-      kind: n === 9 ? 'group.created' : n === 10 ? 'message.read' : 'message.sent',
+      kind: (n === 9 ? 'group.created' : n === 10 ? 'message.read' : 'message.sent') as EventKind,
     }));
     await store(server, accountId, stored);
     const list = async (query: string) => {
@@ -158,7 +147,7 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const endpoint = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], paused: true };
     const { webhookId } = (await call('POST', '/webhooks/endpoints', endpoint)).body;
     const stored = Array.from({ length: 3000 }, (_entry, n) => ({
-      ...{ webhookId, kind: 'message.sent' },
+      ...{ webhookId, kind: 'message.sent' as const },
       state: n === 1 ? ('expired' as const) : ('failed' as const),
     }));
     await store(server, accountId, stored);
@@ -173,10 +162,10 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const { call, accountId } = await server.account();
     const endpoint = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], paused: true };
     const { webhookId } = (await call('POST', '/webhooks/endpoints', endpoint)).body;
-    const kinds = ['group.created', 'message.sent', 'group.updated', 'call.incoming'];
+    const kinds = ['group.created', 'message.sent', 'group.updated', 'call.incoming'] as const;
     const stored = Array.from({ length: 40 }, (_entry, n) => ({
       ...{ webhookId, state: 'delivered' as const },
-      kind: kinds[(n * 7) % kinds.length] ?? '',
+      kind: kinds[(n * 7) % kinds.length] ?? 'message.sent',
     }));
     await store(server, accountId, stored);
     const found: string[] = [];
@@ -205,7 +194,7 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const stored = Array.from({ length: few + many }, (_entry, n) => ({
       webhookId,
       state: 'pending' as const,
-      kind: (n > many ? n % 2 === 0 : n < few / 2) ? 'message.read' : 'message.sent',
+      kind: ((n > many ? n % 2 === 0 : n < few / 2) ? 'message.read' : 'message.sent') as EventKind,
     }));
     await store(server, accountId, stored);
     const dropped = stored.filter(({ kind }) => kind === 'message.read').length;
@@ -213,13 +202,12 @@ describeOnEachDatabase('a long queue', (_, database) => {
     const { commit } = server.app.services.database;
     const { kysely } = server.app.services.database.reader;
     const pending = kysely
-      .selectFrom('deliveries')
-      .where('webhook_id', '=', webhookId)
-      .where('kind', '=', 'message.read');
+      .selectFrom('deliveries as d')
+      .innerJoin('events as e', 'e.position', 'd.event')
+      .where('d.webhook', '=', webhookNumber(webhookId))
+      .where('e.kind', '=', 'message.read');
     const left = async () => {
-      const rows = pending
-        .where('state', '=', sql.lit('pending' as const))
-        .select(({ fn }) => fn.countAll().as('count'));
+      const rows = pending.where('d.state', '=', 'pending').select(({ fn }) => fn.countAll().as('count'));
       return Number((await rows.executeTakeFirstOrThrow()).count);
     };
     let most = 0;

@@ -22,7 +22,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
     const settleLanes = createSettleLanes(server.app.services);
     const minute = minuteOf(clock.now());
     const settlement = (n: number): Settlement => ({
-      due: { accountId, deliveryId: `dlv_${n}`, conversation: 'ses', attempts: 0 },
+      due: { webhook: 1, sequence: n, conversation: 'ses', attempts: 0, dueAt: 0 },
       outcome: { class: 'ok', status: 200, durationMs: 1, message: '', response: null, retryAfterMs: null },
       startedAt: clock.now(),
       state: 'delivered',

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { firstIdAt } from '../../src/ids.ts';
 import { MANY_RETRIES, type Received, startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type Answer, connectSession, serversFor, startAgain, type TestServerOptions } from '../support/server.ts';
@@ -27,7 +28,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     options?: TestServerOptions,
   ) {
     const server = await start(options);
-    const { call } = await server.account();
+    const { call, accountId } = await server.account();
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const accepted: string[] = [];
@@ -54,7 +55,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&limit=200`)).body.data.toReversed();
     const whenHeld = (count: number) =>
       eventually(deliveries, (all) => all.filter(({ heldBehind }) => heldBehind !== null).length === count);
-    return { server, call, sessionId, receiver, accepted, webhookId, write, deliveries, whenHeld };
+    return { server, call, accountId, sessionId, receiver, accepted, webhookId, write, deliveries, whenHeld };
   }
 
   it('does not spend the next probe on the chat of one that failed', async (test) => {
@@ -187,7 +188,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
   });
 
   it('releases what it held behind one of many deliveries of an event type that it dropped', async (test) => {
-    const { server, call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
+    const { server, call, accountId, receiver, accepted, write, whenHeld, webhookId } = await setUp(
       test,
       FOREVER,
       (received) => received.event === 'message.reaction',
@@ -202,15 +203,14 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     const [, head] = await whenHeld(1);
     // They are cancelled before it, and not in one transaction.
     const others = 6000;
-    await server.app.services.database.commit(({ kysely }) =>
-      sql`
-        with recursive count(n) as (select 1 union all select n + 1 from count where n < ${sql.lit(others)})
-        insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts,
-          steps, is_test, created_at)
-        select d.account_id, d.delivery_id || count.n, d.webhook_id, d.event_id, d.kind, 'chat ' || count.n, 'pending',
-          d.due_at - 60000, 1, 1, 0, d.created_at
-        from deliveries d, count where d.delivery_id = ${head.deliveryId}`.execute(kysely),
-    );
+    const { database: db, newId } = server.app.services;
+    const dueAt = Date.parse(head.dueAt) - 60_000;
+    const rows = Array.from({ length: others }, (_, n) => ({
+      ...{ eventId: newId('evt'), deliveryId: newId('dlv'), webhookId, kind: 'message.reaction' as const, dueAt },
+      ...{ conversation: `chat ${n}`, attempts: 1, steps: 1 },
+    }));
+    for (let start = 0; start < others; start += 1000)
+      await db.commit((tx) => storeLog(tx, accountId, rows.slice(start, start + 1000)));
     const { body } = await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.incoming'] });
     assert.equal(body.cancelled, others + 1);
     await receiver.waitFor(() => accepted.length === 2);
@@ -302,13 +302,19 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     const { retention, services } = server.app;
     const { steady, database: db } = services;
     const WEEK = 8 * 86_400_000;
-    await db.commit(({ kysely }) =>
-      kysely
+    await db.commit(async ({ kysely }) => {
+      const { event } = await kysely
         .updateTable('deliveries')
-        .set({ delivery_id: firstIdAt('dlv', steady.now() - WEEK), due_at: steady.now() - WEEK })
+        .set({ delivery_id: firstIdAt('dlv', steady.now() - WEEK) })
         .where('delivery_id', '=', head.deliveryId)
-        .execute(),
-    );
+        .returning('event')
+        .executeTakeFirstOrThrow();
+      await kysely
+        .updateTable('waiting')
+        .set({ due_at: steady.now() - WEEK })
+        .where('event', '=', event)
+        .execute();
+    });
     assert.equal((await retention.run()).expired, 1);
     await call('PATCH', `/webhooks/endpoints/${webhookId}`, { paused: false });
     await receiver.waitFor(() => accepted.length === 2);

@@ -17,7 +17,7 @@ export const foundation: Migration = {
   version: 50,
   name: 'foundation',
   statements: (dialect) => [
-    ...accountTables,
+    ...accountTables(dialect),
     ...sessionTables(dialect),
     ...chatTables(dialect),
     ...messageTables(dialect),

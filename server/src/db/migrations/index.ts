@@ -3,8 +3,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'LrApaTHJluR3zAH_2A0hwt4RcsNrxHwu-WiVt_30LbQ',
-  postgres: 'TP-S8dEOAPhvDxX52n9AWRovdDzYC1dGLYPHoATgLjA',
+  sqlite: 'WviG_ZjGy454bGlak8EeukWbTVgQ5m_xWi7kKnAAAbE',
+  postgres: 'ui6JV5Xwh1pXSYIAHH6otKyvf8mNcS2z61U_IbksvrM',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */

@@ -104,6 +104,8 @@ export const postgres: Dialect = {
   },
   clustered: '',
   counted: 'bigint generated always as identity primary key',
+  numbered: 'bigint primary key',
+  roomy: 'with (fillfactor = 80)',
   search: {
     tables: [
       'create table message_words (rowid bigint primary key, words tsvector not null)',
@@ -151,7 +153,6 @@ export const postgres: Dialect = {
   integers: (json) => sql<number>`(select json_array_elements_text(${json}::json)::bigint)`,
   startsWith: (column, prefix) => sql<boolean>`starts_with(${sql.ref(column)}, ${prefix})`,
   log: {
-    order: ['position', 'event_id'],
     drawsPositions: true,
     state: readState,
     newest: readNewest,
@@ -160,11 +161,7 @@ export const postgres: Dialect = {
     transaction: sql<string | null>`pg_current_xact_id()::xid::text`,
     lockEpochs: ['lock table log_epochs in exclusive mode'],
   },
-  positions: [
-    ...eventPositions,
-    'create sequence delivery_positions',
-    `alter table deliveries alter position set default nextval('delivery_positions')`,
-  ],
+  positions: eventPositions,
   nodeFence,
   rowTrigger,
   endTransactions,

@@ -56,6 +56,8 @@ export const sqlite: Dialect = {
   },
   clustered: 'without rowid',
   counted: 'integer primary key',
+  numbered: 'integer primary key',
+  roomy: '',
   search: {
     // Keeps only the index, not the text. Words are separated by spaces only.
     tables: [
@@ -93,9 +95,8 @@ export const sqlite: Dialect = {
   integers: (json) => sql<number>`(select value from json_each(${json}))`,
   startsWith: (column, prefix) =>
     sql<boolean>`(${sql.ref(column)} >= ${prefix} and ${sql.ref(column)} < ${prefix} || char(1114111))`,
-  // One writer: rows become visible in the order of their ids.
+  // One writer: rows become visible in the order of their positions.
   log: {
-    order: ['event_id'],
     drawsPositions: false,
     state: async () => ({ horizon: Number.MAX_SAFE_INTEGER, newest: 0, since: '' }),
     newest: async () => 0,

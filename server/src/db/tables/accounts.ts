@@ -1,6 +1,10 @@
+import type { Generated } from 'kysely';
+
 /** Accounts, their credentials, and what limits and records the use of these. */
 export interface AccountTables {
   accounts: {
+    /** Refers to the account in the event log. */
+    seq: Generated<number>;
     account_id: string;
     email: string;
     name: string | null;

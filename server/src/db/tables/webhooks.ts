@@ -77,23 +77,31 @@ export interface WebhookTables {
     /** JSON: counts by outcome class and by final state, and a histogram of latencies. */
     figures: string;
   };
+  /** The number of each webhook, which stays after it is removed, as long as the log has deliveries of it. */
+  receivers: {
+    seq: Generated<number>;
+    webhook_id: string;
+  };
   events: {
-    account_id: string;
+    /**
+     * Position in the log that readers follow. PostgreSQL draws it. On SQLite, it is the microsecond of steady time, or
+     * a later one, in the order of the transactions.
+     */
+    position: Generated<number>;
+    /** `accounts.seq`. */
+    account: number;
     event_id: string;
     kind: EventKind;
     conversation: string;
     message_id: string | null;
+    /** Some bits of the message id, by which an index finds candidates. */
+    message_hash: number | null;
     /** The body exactly as it is sent: `{"event":…,"data":…}`. */
     body: string;
     /** `traceparent` of the span that emitted the event, if tracing is on: its deliveries join that trace. */
     trace: string | null;
     is_test: number;
     created_at: number;
-    /**
-     * Position in the log that readers follow. PostgreSQL draws it. Events that an earlier version stored in SQLite
-     * have 0.
-     */
-    position: Generated<number>;
   };
   /** Stretches of the event log. Each restore or failover begins another one; cursors say which one they are of. */
   log_epochs: {
@@ -108,19 +116,19 @@ export interface WebhookTables {
     created_at: number;
   };
   deliveries: {
-    account_id: string;
+    /** Position of the event. */
+    event: number;
+    /** `receivers.seq`. */
+    webhook: number;
+    /** `accounts.seq`. */
+    account: number;
     delivery_id: string;
-    webhook_id: string;
-    event_id: string;
-    kind: EventKind;
-    conversation: string;
+    /** Event type, unless it is one of the usual ones, which no index has. */
+    kind: EventKind | null;
+    /** A pending delivery has a row in `queue` or in `waiting`. Who changes either has locked this row. */
     state: DeliveryState;
-    /** When the next attempt is due, in steady time; 0 means at once. */
-    due_at: number;
-    /** The order among deliveries that are due at once; it precedes that of ids. */
-    position: Generated<number>;
-    /** The delivery of its conversation for which it waits; null unless the webhook keeps the order. */
-    held_behind: Generated<string | null>;
+    /** The state if it is final and not `delivered`, for the indexes. */
+    undelivered: 'failed' | 'expired' | 'cancelled' | null;
     /** Attempts so far. */
     attempts: number;
     /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
@@ -135,15 +143,29 @@ export interface WebhookTables {
     last_started_at: number | null;
     /** Why it was cancelled or has expired. */
     reason: string | null;
-    is_test: number;
-    created_at: number;
     settled_at: number | null;
   };
+  /** The pending deliveries that are due now, in the order of their events. */
+  queue: {
+    webhook: number;
+    event: number;
+    /** Conversation of the delivery if it has waited; null for the conversation of its event. */
+    conversation: string | null;
+  };
+  /** The pending deliveries that are due later, or that wait for an earlier one. */
+  waiting: {
+    webhook: number;
+    event: number;
+    /** When the next attempt is due, in steady time. */
+    due_at: number;
+    conversation: string;
+    /** Event of the delivery of its conversation for which it waits; null unless the webhook keeps the order. */
+    held_behind: number | null;
+  };
   attempts: {
-    account_id: string;
-    delivery_id: string;
+    event: number;
+    webhook: number;
     number: number;
-    webhook_id: string;
     class: OutcomeClass;
     /** HTTP status; null without a response. */
     status: number | null;

@@ -80,7 +80,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   // Keys that may write to the person still may, and filters go on, as soon as they are read again.
   api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', written: { '': MAX_RECIPIENTS } } },
   webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', written: FILTERS } },
-  deliveries: { conversation: { by: 'code' } },
+  waiting: { conversation: { by: 'code' } },
+  queue: { conversation: { by: 'nothing', reason: 'these deliveries go out now' } },
   events: {
     conversation: { by: 'nothing', reason: AS_EMITTED },
     body: { by: 'nothing', reason: AS_EMITTED },

@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import type { DeliveryRow } from '../../db/schema.ts';
 import { deliveryStates } from '../../db/tables/webhooks.ts';
 import { AppError, noSuch } from '../../errors.ts';
 import { groupsIn, includes } from '../../events/addedFields.ts';
@@ -28,6 +26,7 @@ import { unsignedHeaders } from '../../webhooks/lanes/sign.ts';
 import { isOfSubscription, subscriptionOf, unsignedHeadersOf } from '../../webhooks/lanes/subscription.ts';
 import { includeOf } from '../../webhooks/lanes/webhook.ts';
 import { deliveriesThrough, fewPending, idsWithin, pathOf } from '../../webhooks/log/deliveryFilters.ts';
+import { eventsAbout } from '../../webhooks/log/places.ts';
 import { isOfChat, sessionColumn } from '../../webhooks/queue/queue.ts';
 import { explain } from './deliveryExplanation.ts';
 import { Delivery, DeliveryId, deliveriesOf, EventTypes, type ShownRow, State, toDelivery } from './deliveryRecord.ts';
@@ -89,13 +88,13 @@ export const listDeliveries = defineOperation({
     const { longReader } = ctx.database;
     const { messageId, states, afterTime, beforeTime } = input;
     const kinds = input.events?.length ? acceptedKinds(input.events) : undefined;
-    const path = messageId === undefined ? pathOf({ webhookId: input.webhookId, states, kinds }) : undefined;
-    let select = deliveriesOf(longReader, ctx.accountId, path);
+    const path = pathOf({ webhookId: input.webhookId, states, kinds });
+    let select = deliveriesOf(longReader, ctx.accountId, messageId === undefined ? path : undefined);
     const sessionIds = sessionsOf(ctx);
-    if (sessionIds !== undefined) select = select.where(sessionColumn('d.conversation'), 'in', sessionIds);
-    if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
+    if (sessionIds !== undefined) select = select.where(sessionColumn('e.conversation'), 'in', sessionIds);
+    if (input.webhookId !== undefined) select = select.where('r.webhook_id', '=', input.webhookId);
     if (states?.length) select = select.where('d.state', 'in', states);
-    if (kinds !== undefined) select = select.where('d.kind', 'in', kinds);
+    if (kinds !== undefined) select = select.where('e.kind', 'in', kinds);
     if (messageId !== undefined) {
       const ids = JSON.stringify(await aboutMessage(ctx, messageId)); // it may have no deliveries
       select = select.where('d.delivery_id', 'in', longReader.dialect.texts(ids));
@@ -103,8 +102,8 @@ export const listDeliveries = defineOperation({
     if (input.chatId !== undefined) select = select.where(isOfChat(input.chatId));
     const from = afterTime === undefined ? undefined : parseTime('afterTime', afterTime);
     const to = beforeTime === undefined ? undefined : parseTime('beforeTime', beforeTime);
-    if (from !== undefined) select = select.where('d.created_at', '>=', from);
-    if (to !== undefined) select = select.where('d.created_at', '<', to);
+    if (from !== undefined) select = select.where('e.created_at', '>=', from);
+    if (to !== undefined) select = select.where('e.created_at', '<', to);
     const isPending = states?.length === 1 && states[0] === 'pending';
     const few = isPending ? await fewPending(longReader, ctx.accountId) : undefined;
     if (few !== undefined) select = select.where('d.delivery_id', 'in', longReader.dialect.texts(JSON.stringify(few)));
@@ -224,7 +223,7 @@ export const cancelPendingDelivery = defineOperation({
 });
 
 /** The body for a subscriber, without its cursor and with nothing cut. */
-function occurrenceIn(row: Pick<DeliveryRow, 'event_id' | 'kind' | 'created_at'>, body: string): string {
+function occurrenceIn(row: Pick<ShownRow, 'event_id' | 'kind' | 'created_at'>, body: string): string {
   const { data } = JSON.parse(body) as { data: object };
   return JSON.stringify({ eventId: row.event_id, name: row.kind, timestamp: isoTime(row.created_at), data });
 }
@@ -233,28 +232,22 @@ const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.a
 
 /** Returns the ids of the deliveries of a message's events. */
 async function aboutMessage({ database, accountId }: Context, messageId: string): Promise<string[]> {
-  const { kysely } = database.longReader;
-  const events = await kysely
-    .selectFrom('events')
-    .select('event_id')
-    .where('account_id', '=', accountId)
-    .where('message_id', '=', messageId)
+  const { longReader } = database;
+  const events = await eventsAbout(longReader, accountId, messageId);
+  const rows = await deliveriesThrough(longReader, accountId)
+    .select('d.delivery_id')
+    .where('d.event', 'in', longReader.dialect.integers(JSON.stringify(events)))
     .execute();
-  const path = {
-    index: 'deliveries_event',
-    where: sql<boolean>`d.event_id in ${database.longReader.dialect.texts(JSON.stringify(events.map(({ event_id }) => event_id)))}`,
-  };
-  const rows = await deliveriesThrough(database.longReader, accountId, path).select('d.delivery_id').execute();
   return rows.map(({ delivery_id }) => delivery_id);
 }
 
 /** Returns the attempts in order. The last one is in the row itself, unless an earlier version stored it. */
-async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: DeliveryRow) {
+async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: ShownRow) {
   const stored = await kysely
     .selectFrom('attempts')
     .select(['number', 'class', 'status', 'duration_ms', 'message', 'response', 'started_at'])
-    .where('account_id', '=', row.account_id)
-    .where('delivery_id', '=', row.delivery_id)
+    .where('event', '=', row.event)
+    .where('webhook', '=', row.webhook)
     .orderBy('number')
     .execute();
   if (row.last_started_at === null) return stored;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { Queryable } from '../../db/dialect.ts';
-import type { DeliveryRow } from '../../db/schema.ts';
+import type { DeliveryRow, EventRow } from '../../db/schema.ts';
 import { deliveryStates } from '../../db/tables/webhooks.ts';
 import {
   boolean,
@@ -58,8 +58,16 @@ export const Delivery = named('Delivery', {
   settledAt: orNull(time(), 'When the delivery reached its final state; null while it is pending.'),
 });
 
-/** A delivery with the message that its event is about, and the earlier delivery for which it waits. */
-export type ShownRow = DeliveryRow & { readonly message_id: string | null; readonly held_now: string | null };
+/** A delivery with its event, and the earlier delivery for which it waits. */
+export type ShownRow = Omit<DeliveryRow, 'kind'> &
+  Pick<EventRow, 'event_id' | 'kind' | 'conversation' | 'message_id' | 'is_test' | 'created_at'> & {
+    readonly webhook_id: string;
+    /** When the next attempt is due, in steady time; 0 if it is due now or settled. */
+    readonly due_at: number;
+    /** Event of the delivery that held it. */
+    readonly held_behind: number | null;
+    readonly held_now: string | null;
+  };
 
 export function toDelivery(row: ShownRow, steady: SteadyClock) {
   return {
@@ -84,17 +92,18 @@ export function toDelivery(row: ShownRow, steady: SteadyClock) {
  * Returns when the next attempt is due, as a time of day. A delivery is due from its storage on if it never waited, or
  * if the earlier ones that held it are settled: it goes out after the few that were released before it.
  */
-const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
+const dueAt = (row: ShownRow, steady: SteadyClock) =>
   row.due_at === 0 || row.held_behind !== null ? row.created_at : steady.toWall(row.due_at);
 
 /**
  * The earlier delivery that a held one waits for: the one that held it, which may be due by now, or another one if that
  * is settled.
  */
-const heldNow = sql<string | null>`case when d.held_behind is not null then coalesce(
-  (select h.delivery_id from deliveries h
-    where h.account_id = d.account_id and h.delivery_id = d.held_behind and h.state = 'pending'),
-  ${firstWaitingBefore}
+const heldNow = sql<string | null>`case when q.held_behind is not null then (
+  select h.delivery_id from deliveries h where h.webhook = d.webhook and h.event = coalesce(
+    (select p.event from deliveries p where p.event = q.held_behind and p.webhook = d.webhook and p.state = 'pending'),
+    ${firstWaitingBefore(sql`q.conversation`)}
+  )
 ) end`;
 
 export function deliveriesOf(
@@ -103,10 +112,12 @@ export function deliveriesOf(
   path?: ReturnType<typeof pathOf>,
 ) {
   return deliveriesThrough(on, accountId, path)
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .selectAll('d')
-    .select('e.message_id')
-    .select(heldNow.as('held_now'));
+    .innerJoin('events as e', 'e.position', 'd.event')
+    .innerJoin('receivers as r', 'r.seq', 'd.webhook')
+    .leftJoin('waiting as q', (join) => join.onRef('q.webhook', '=', 'd.webhook').onRef('q.event', '=', 'd.event'))
+    .select(['d.event', 'd.webhook', 'd.account', 'd.delivery_id', 'd.state', 'd.undelivered', 'd.attempts', 'd.steps'])
+    .select(['d.last_class', 'd.last_message', 'd.last_status', 'd.last_duration_ms', 'd.last_response'])
+    .select(['d.last_started_at', 'd.reason', 'd.settled_at', 'r.webhook_id', 'q.held_behind'])
+    .select(['e.event_id', 'e.kind', 'e.conversation', 'e.message_id', 'e.is_test', 'e.created_at'])
+    .select([sql<number>`coalesce(q.due_at, 0)`.as('due_at'), heldNow.as('held_now')]);
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { FIRST_ROWS, Pace } from '../../db/pace.ts';
-import type { DeliveryRow, WebhookTable } from '../../db/schema.ts';
+import type { WebhookTable } from '../../db/schema.ts';
 import { aboutWebhook } from '../../db/sealing.ts';
 import { originOf } from '../../egress/target.ts';
 import { AppError } from '../../errors.ts';
@@ -25,6 +25,7 @@ import { storeBreakers } from '../lanes/webhook.ts';
 import type { Emit } from '../log/emit.ts';
 import type { WebhookFilters } from '../log/filters.ts';
 import { type Breaker, newBreaker, reset } from '../queue/breaker.ts';
+import type { Key } from '../queue/pending.ts';
 import { cancelOne, dueNow, readHeld } from '../queue/queue.ts';
 import { release, releaseSome } from '../queue/strictOrder.ts';
 import { UnwantedDeliveries } from '../queue/unwanted.ts';
@@ -162,6 +163,11 @@ export async function insertWebhook(
   const prefix = subscription === undefined ? 'whk' : SUBSCRIPTION_PREFIX;
   const webhookId = ctx.resourceId === undefined ? ctx.newId(prefix) : `${prefix}_${ctx.resourceId}`;
   tx.afterCommit(() => ctx.engine.reload(webhookId));
+  await tx.kysely
+    .insertInto('receivers')
+    .values({ webhook_id: webhookId })
+    .onConflict((one) => one.doNothing())
+    .execute();
   return tx.kysely
     .insertInto('webhooks')
     .values({
@@ -211,9 +217,13 @@ export async function insertWebhook(
 }
 
 /** Cancels a pending delivery. Returns false if it is settled. */
-export async function cancelDelivery(ctx: ChangeContext, tx: Tx, row: DeliveryRow): Promise<boolean> {
-  const { delivery_id: deliveryId, webhook_id: webhookId, conversation } = row;
-  if (!(await cancelOne(tx, ctx.accountId, deliveryId, 'It was cancelled by request', ctx.clock.now()))) return false;
+export async function cancelDelivery(
+  ctx: ChangeContext,
+  tx: Tx,
+  row: Key & { readonly webhook_id: string; readonly conversation: string },
+): Promise<boolean> {
+  const { webhook_id: webhookId, conversation } = row;
+  if (!(await cancelOne(tx, row, 'It was cancelled by request', ctx.clock.now()))) return false;
   await release(tx, [{ webhookId, conversation }]);
   tx.afterCommit(() => ctx.engine.reload(webhookId));
   return true;

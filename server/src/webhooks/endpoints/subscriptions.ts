@@ -1,16 +1,18 @@
+import { allEnded } from '../../async.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
 import { aboutWebhook } from '../../db/sealing.ts';
+import { AppError } from '../../errors.ts';
 import { includes } from '../../events/addedFields.ts';
 import { chatOf } from '../../events/conversation.ts';
 import type { EventKind } from '../../events/events.ts';
 import type { NewSubscription } from '../lanes/subscription.ts';
-import { insertDeliveries } from '../log/emit.ts';
+import { insertDeliveries, numbersOf } from '../log/emit.ts';
 import { type EventLog, earlierOf, type LoggedEvent } from '../log/eventLog.ts';
 import { filteredBy, passesFilters, type WebhookFilters } from '../log/filters.ts';
-import { firstPendingEvent, pendingOf } from '../queue/queue.ts';
+import { firstPendingEvent, pendingEventsOf } from '../queue/queue.ts';
 import { type ChangeContext, insertWebhook, resetBreaker, updateRow, type WebhookContext } from './destinations.ts';
 
 /* Creates, refreshes and reads the subscriptions of MCP clients. `SubscriptionKeeper` ends them. */
@@ -57,33 +59,22 @@ export function insertSubscription(
   return insertWebhook(ctx, tx, false, webhook, subscription);
 }
 
-/** Starts delivering: first the given events of the log, then those that were queued meanwhile, each once. */
+/** Starts delivering the given events of the log and those that were queued meanwhile, in order, each once. */
 export async function activate(
   ctx: ChangeContext & Pick<WebhookContext, 'newId'>,
   tx: Tx,
   row: WebhookTable,
   replayed: readonly LoggedEvent[],
 ): Promise<void> {
-  const { account_id, webhook_id } = row;
-  const known = new Set(replayed.map(({ eventId }) => eventId));
-  const queued = await queuedEvents.all(tx, { webhookId: webhook_id });
-  const ids = JSON.stringify(queued.map(({ delivery_id }) => delivery_id));
-  await tx.kysely
-    .deleteFrom('deliveries')
-    .where('account_id', '=', account_id)
-    .where('delivery_id', 'in', tx.dialect.texts(ids))
-    .execute();
-  const all = [
-    ...replayed.map(({ eventId: event_id, kind, conversation, createdAt: created_at }) => ({
-      ...{ event_id, kind, conversation, created_at },
-    })),
-    ...queued.filter(({ event_id }) => !known.has(event_id)),
-  ];
-  const deliveries = all.map(({ event_id, kind, conversation, created_at }) => ({
-    ...{ account_id, webhook_id, event_id, kind, conversation, created_at },
+  const numbers = await numbersOf.first(tx, { accountId: row.account_id, webhookId: row.webhook_id });
+  if (numbers === undefined) throw new AppError('not_found'); // it has ended meanwhile
+  const queued = new Set((await queuedEvents.all(tx, { webhookId: row.webhook_id })).map(({ event }) => event));
+  const missing = replayed.filter(({ sequence }) => !queued.has(sequence));
+  const deliveries = missing.map(({ sequence, kind }) => ({
+    ...{ ...numbers, event: sequence, kind },
     delivery_id: ctx.newId('dlv'),
   }));
-  await insertDeliveries.run(tx, deliveries);
+  await allEnded(...insertDeliveries(tx, deliveries));
   await updateRow(ctx, tx, row, { paused: 0 });
 }
 
@@ -201,9 +192,4 @@ const extend = query((db, p: { accountId: string; webhookId: string; expiresAt: 
     .where('expires_at', '>', p.now),
 );
 
-const queuedEvents = query((db, p: { webhookId: string }) =>
-  pendingOf(db, p)
-    .select(['d.delivery_id', 'd.event_id', 'd.kind', 'd.conversation', 'd.created_at'])
-    .orderBy('d.position')
-    .orderBy('d.delivery_id'),
-);
+const queuedEvents = query((db, p: { webhookId: string }) => pendingEventsOf(db, p));

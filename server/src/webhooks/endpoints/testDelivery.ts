@@ -1,6 +1,8 @@
+import { allEnded } from '../../async.ts';
 import { isoTime } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { OutgoingConnections } from '../../egress/outgoing.ts';
+import { AppError } from '../../errors.ts';
 import { withFields } from '../../events/addedFields.ts';
 import type { EventKind } from '../../events/events.ts';
 import { sampleEvent, sampleFields, withSampleLinks } from '../../events/samples.ts';
@@ -8,6 +10,7 @@ import type { Deliver } from '../delivery/deliver.ts';
 import { destinationOf, isSameReceiver } from '../delivery/destination.ts';
 import { deliveryHeaders } from '../lanes/sign.ts';
 import { brokerRequest, storeBreakers, type Webhook } from '../lanes/webhook.ts';
+import { insertDeliveries, insertEvents, numbersOf } from '../log/emit.ts';
 import { type Breaker, onTestSuccess } from '../queue/breaker.ts';
 import type { Outcome } from '../queue/outcome.ts';
 import { settle } from '../queue/queue.ts';
@@ -78,31 +81,24 @@ async function logTest(
   outcome: Outcome,
   startedAt: number,
 ): Promise<void> {
-  const shared = {
+  const stored = {
     account_id: accountId,
     event_id: event.eventId,
     kind: event.kind,
     conversation: TEST,
+    message_id: null,
+    body: event.body,
+    trace: null,
     is_test: 1,
     created_at: startedAt,
+    position: 0,
   };
-  await tx.kysely
-    .insertInto('events')
-    .values({ ...shared, message_id: null, body: event.body })
-    .execute();
-  await tx.kysely
-    .insertInto('deliveries')
-    .values({
-      ...shared,
-      delivery_id: deliveryId,
-      webhook_id: webhookId,
-      state: 'pending',
-      due_at: 0,
-      attempts: 0,
-      steps: 0,
-    })
-    .execute();
-  const due = { accountId, deliveryId, conversation: shared.conversation, attempts: 0 };
+  const position = (await insertEvents(tx, [stored])).get(event.eventId) ?? 0;
+  const numbers = await numbersOf.first(tx, { accountId, webhookId });
+  if (numbers === undefined) throw new AppError('not_found'); // it was removed meanwhile
+  const delivery = { ...numbers, event: position, delivery_id: deliveryId, kind: event.kind };
+  await allEnded(...insertDeliveries(tx, [delivery]));
+  const due = { webhook: numbers.webhook, sequence: position, conversation: TEST, attempts: 0, dueAt: 0 };
   const state = outcome.class === 'ok' ? 'delivered' : 'failed';
   await settle(tx, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
 }

@@ -56,7 +56,7 @@ export async function readProbe(deps: Deps, webhook: Webhook, wanted: Omit<Wante
  */
 async function readStored(
   { database, room }: Deps,
-  { webhookId, accountId, isStrict }: Webhook,
+  { webhookId, isStrict }: Webhook,
   { now, limit, known: knownNow }: Wanted,
   without: readonly string[] = [],
 ): Promise<Found> {
@@ -64,8 +64,10 @@ async function readStored(
   const known = { deliveryIds, conversations: [...conversations, ...without] };
   if (!isStrict) return { due: await readDue(database.reader, webhookId, now, limit, known), hasHeld: false };
   const rows = await readDueInOrder(database.reader, webhookId, now, Math.max(limit, room()), known);
-  const held = rows.flatMap(({ deliveryId, heldBehind }) => (heldBehind === null ? [] : { deliveryId, heldBehind }));
-  if (held.length > 0) await database.commit((tx) => hold(tx, accountId, held, now));
+  const held = rows.flatMap(({ sequence: event, webhook, conversation, heldBehind }) =>
+    heldBehind === null ? [] : { event, webhook, conversation, heldBehind },
+  );
+  if (held.length > 0) await database.commit((tx) => hold(tx, webhookId, held, now));
   const due = rows.filter(({ heldBehind }) => heldBehind === null).slice(0, limit);
   return { due, hasHeld: held.length > 0 };
 }

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Queryable } from '../../db/dialect.ts';
-import { listed } from '../../db/query.ts';
+import { accountNumber, webhookNumber } from '../../db/numbers.ts';
 import type { Schema } from '../../db/schema.ts';
 import type { DeliveryState } from '../../db/tables/webhooks.ts';
 import type { EventKind } from '../../events/events.ts';
@@ -31,24 +31,24 @@ export const isRare = (kind: EventKind | undefined): boolean => kind !== undefin
 export const isRareKind = (column: string) =>
   sql<boolean>`${sql.ref(column)} not in (${sql.join(USUAL.map((kind) => sql.lit(kind)))})`;
 
-const isUndelivered = sql<boolean>`d.state in ('failed', 'expired', 'cancelled')`;
+const isUndelivered = sql<boolean>`d.undelivered is not null`;
 
-/** Returns the best index for a filter; undefined for the primary key, which has all deliveries of the account. */
-export function pathOf({ webhookId, states = [], kinds = [] }: Filters): Path | undefined {
+/** Returns the best index for a filter. */
+export function pathOf({ webhookId, states = [], kinds = [] }: Filters): Path {
   const [state, ...otherStates] = states;
   const isOneState = otherStates.length === 0 && (state === 'failed' || state === 'expired' || state === 'cancelled');
-  if (isOneState) return { index: 'deliveries_state', where: sql`d.state = ${state} and ${isUndelivered}` };
+  if (isOneState) return { index: 'deliveries_state', where: sql`d.undelivered = ${state} and ${isUndelivered}` };
   if (states.length > 0 && !states.includes('delivered') && !states.includes('pending'))
     return { index: 'deliveries_undelivered', where: isUndelivered };
   const [kind, ...others] = kinds;
   if (kind !== undefined && others.length === 0 && isRare(kind))
     return {
       index: 'deliveries_kind',
-      where: sql`d.kind = ${kind} and ${isRareKind('d.kind')}`,
+      where: sql`d.kind = ${kind} and d.kind is not null`,
     };
   if (webhookId !== undefined)
-    return { index: 'deliveries_webhook', where: sql`${listed('d.webhook_id')} = ${webhookId}` };
-  return undefined;
+    return { index: 'deliveries_webhook', where: sql`d.webhook = ${webhookNumber(webhookId)}` };
+  return { index: 'deliveries_account', where: sql`true` };
 }
 
 /** Selects from the deliveries of an account as `d`, through an index. */
@@ -59,7 +59,7 @@ export function deliveriesThrough(
 ) {
   const hint = path === undefined ? sql`` : dialect.through(path.index);
   const table = sql<Selectable<Schema['deliveries']>>`deliveries`.as<'d'>(sql`d ${hint}`);
-  const select = (kysely as Kysely<Schema>).selectFrom(table).where('d.account_id', '=', accountId);
+  const select = (kysely as Kysely<Schema>).selectFrom(table).where('d.account', '=', accountNumber(accountId));
   return path === undefined ? select : select.where(path.where);
 }
 
@@ -68,15 +68,15 @@ const FEW = 2000;
 
 /** Returns the ids of the account's pending deliveries if there are few; undefined otherwise. */
 export async function fewPending({ kysely }: Queryable, accountId: string): Promise<readonly string[] | undefined> {
-  const rows = await kysely
-    .selectFrom('deliveries as d')
-    .select('d.delivery_id')
-    .where('d.webhook_id', 'in', (eb) =>
-      eb.selectFrom('webhooks').select('webhook_id').where('account_id', '=', accountId),
-    )
-    .where('d.state', '=', sql.lit('pending' as const))
-    .limit(FEW + 1)
-    .execute();
+  const { rows } = await sql<{ delivery_id: string }>`
+    select d.delivery_id from (
+      select q.event, q.webhook from webhooks w join receivers r on r.webhook_id = w.webhook_id
+        join queue q on q.webhook = r.seq where w.account_id = ${accountId}
+      union all
+      select q.event, q.webhook from webhooks w join receivers r on r.webhook_id = w.webhook_id
+        join waiting q on q.webhook = r.seq where w.account_id = ${accountId}
+      limit ${FEW + 1}
+    ) as q join deliveries d on d.event = q.event and d.webhook = q.webhook`.execute(kysely);
   return rows.length > FEW ? undefined : rows.map(({ delivery_id }) => delivery_id);
 }
 

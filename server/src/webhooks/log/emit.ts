@@ -3,13 +3,16 @@ import { allEnded } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import type { LateWriter, Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { accountNumber } from '../../db/numbers.ts';
 import { batch, query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
 import { chatOf, sessionOf } from '../../events/conversation.ts';
 import { type EventData, type EventKind, matchesPattern } from '../../events/events.ts';
-import type { NewId } from '../../ids.ts';
+import { hashOfId, type NewId } from '../../ids.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Due } from '../queue/due.ts';
+import { enqueue } from '../queue/pending.ts';
+import { isRare } from './deliveryFilters.ts';
 import { filteredBy, listsUserIds, passesFilters, type WebhookFilters } from './filters.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
@@ -39,7 +42,7 @@ interface Emitted {
   readonly body: string;
   readonly trace: string | null;
   readonly created_at: number;
-  /** Its position in the log, unless the database draws it. */
+  /** The earliest position that it may have in the log, unless the database draws it. */
   readonly position: number;
   /** The webhook that does not get it. */
   readonly except: string | undefined;
@@ -79,8 +82,8 @@ export function createEmit({
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
     // In this order: a transaction that does not see a new webhook has drawn positions before, for which
     // `EventLog.complete` waits.
-    const [, webhooks] = await allEnded(
-      insertEvents.run(tx, events),
+    const [positions, webhooks] = await allEnded(
+      insertEvents(tx, events),
       webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) }),
     );
     const webhooksByAccount = Map.groupBy(
@@ -93,9 +96,13 @@ export function createEmit({
     const deliveries = events.flatMap((event) =>
       (webhooksByAccount.get(event.account_id) ?? [])
         .filter(({ webhook_id, isWanted }) => webhook_id !== event.except && isWanted(event, idsOf(event)))
-        .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
+        .map(({ webhook_id, webhook, account }) => ({
+          ...event,
+          ...{ delivery_id: newId('dlv'), webhook_id, webhook, account },
+          event: positions.get(event.event_id) ?? 0,
+        })),
     );
-    await tx.endWith(insertDeliveries.run(tx, deliveries));
+    for (const statement of insertDeliveries(tx, deliveries)) await tx.endWith(statement);
     const paused = new Set(webhooks.filter((row) => row.paused === 1).map(({ webhook_id }) => webhook_id));
     tx.afterCommit(() => {
       for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);
@@ -171,9 +178,9 @@ function selectionOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters
   };
 }
 
-function toDue(row: Emitted & { readonly delivery_id: string }): Due {
+function toDue(row: Emitted & NewDelivery): Due {
   return {
-    accountId: row.account_id,
+    webhook: row.webhook,
     deliveryId: row.delivery_id,
     eventId: row.event_id,
     kind: row.kind,
@@ -183,53 +190,91 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
     dueAt: 0,
     body: row.body,
     trace: row.trace,
-    sequence: row.position,
+    sequence: row.event,
     createdAt: row.created_at,
   };
 }
 
+/** Stores events at the end of the log. Returns the position of each. */
+export async function insertEvents(
+  on: Queryable,
+  events: readonly (Omit<Emitted, 'except' | 'filtered'> & { readonly is_test?: number })[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = events.map((event) => ({
+    ...event,
+    is_test: event.is_test ?? 0,
+    message_hash: event.message_id === null ? null : hashOfId(event.message_id),
+  }));
+  return new Map((await appendEvents.all(on, rows)).map(({ event_id, position }) => [event_id, position]));
+}
+
+interface NewDelivery {
+  /** Position of the event. */
+  readonly event: number;
+  /** Number of the webhook. */
+  readonly webhook: number;
+  /** Number of the account. */
+  readonly account: number;
+  readonly delivery_id: string;
+  readonly kind: EventKind;
+}
+
+/** Stores deliveries that are due now. Sends the statements, and returns their answers. */
+export function insertDeliveries(on: Queryable, deliveries: readonly NewDelivery[]): readonly Promise<unknown>[] {
+  const rows = deliveries.map((row) => ({ ...row, kind: isRare(row.kind) ? row.kind : null }));
+  return [storeDeliveries.run(on, rows), enqueue(on, rows)];
+}
+
 const webhooksOf = query((db, p: { accountIds: string }, dialect) =>
   db
-    .selectFrom('webhooks')
-    .select(['account_id', 'webhook_id', 'events', 'session_ids', 'filters', 'paused'])
-    .where('account_id', 'in', dialect.texts(p.accountIds))
-    .where('enabled', '=', 1),
+    .selectFrom('webhooks as w')
+    .innerJoin('accounts as a', 'a.account_id', 'w.account_id')
+    .innerJoin('receivers as r', 'r.webhook_id', 'w.webhook_id')
+    .select(['w.account_id', 'w.webhook_id', 'w.events', 'w.session_ids', 'w.filters', 'w.paused'])
+    .select(['a.seq as account', 'r.seq as webhook'])
+    .where('w.account_id', 'in', dialect.texts(p.accountIds))
+    .where('w.enabled', '=', 1),
 );
 
-const insertEvents = batch(
+/** On SQLite, a position is greater than all earlier ones, even if the clock is behind them. */
+const appendEvents = batch(
   {
     account_id: 'text',
     event_id: 'text',
     kind: 'text',
     conversation: 'text',
     message_id: 'text',
+    message_hash: 'bigint',
     body: 'text',
     trace: 'text',
+    is_test: 'bigint',
     created_at: 'bigint',
     position: 'bigint',
   },
   ({ row, from, dialect }) => {
-    const [column, value] = dialect.log.drawsPositions ? [sql``, sql``] : [sql`, position`, sql`, ${row.position}`];
-    return sql`
-    insert into events (account_id, event_id, kind, conversation, message_id, body, trace, is_test, created_at${column})
-    select ${row.account_id}, ${row.event_id}, ${row.kind}, ${row.conversation}, ${row.message_id}, ${row.body},
-      ${row.trace}, 0, ${row.created_at}${value} ${from}`;
+    const [column, value] = dialect.log.drawsPositions
+      ? [sql``, sql``]
+      : [sql`position, `, sql`max(${row.position}, coalesce((select max(position) from events), 0) + 1), `];
+    return sql<{ event_id: string; position: number }>`
+    insert into events (${column}account, event_id, kind, conversation, message_id, message_hash, body, trace, is_test,
+      created_at)
+    select ${value}${accountNumber(row.account_id)}, ${row.event_id}, ${row.kind}, ${row.conversation},
+      ${row.message_id}, ${row.message_hash}, ${row.body}, ${row.trace}, ${row.is_test}, ${row.created_at} ${from}
+    returning event_id, position`;
   },
 );
 
-export const insertDeliveries = batch(
-  {
-    account_id: 'text',
-    delivery_id: 'text',
-    webhook_id: 'text',
-    event_id: 'text',
-    kind: 'text',
-    conversation: 'text',
-    created_at: 'bigint',
-  },
+const storeDeliveries = batch(
+  { event: 'bigint', webhook: 'bigint', account: 'bigint', delivery_id: 'text', kind: 'text' },
   ({ row, from }) => sql`
-    insert into deliveries
-      (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts, steps, is_test, created_at)
-    select ${row.account_id}, ${row.delivery_id}, ${row.webhook_id}, ${row.event_id}, ${row.kind}, ${row.conversation},
-      'pending', 0, 0, 0, 0, ${row.created_at} ${from}`,
+    insert into deliveries (event, webhook, account, delivery_id, kind, state, attempts, steps)
+    select ${row.event}, ${row.webhook}, ${row.account}, ${row.delivery_id}, ${row.kind}, 'pending', 0, 0 ${from}`,
+);
+
+/** Finds the numbers of a webhook and its account. */
+export const numbersOf = query((db, p: { accountId: string; webhookId: string }) =>
+  db
+    .selectFrom('receivers')
+    .select(['seq as webhook', accountNumber(p.accountId).as('account')])
+    .where('webhook_id', '=', p.webhookId),
 );

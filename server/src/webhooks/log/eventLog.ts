@@ -1,7 +1,8 @@
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import { sleep } from '../../async.ts';
 import { systemClock } from '../../clock.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { accountNumber } from '../../db/numbers.ts';
 import type { Schema } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import { sessionOf } from '../../events/conversation.ts';
@@ -10,6 +11,7 @@ import { firstIdAt, idBefore, timeOfId } from '../../ids.ts';
 import { sessionColumn } from '../queue/queue.ts';
 import { isRare, isRareKind } from './deliveryFilters.ts';
 import { BEGINNING, isBefore, type LogEpochs, parseCursor, type Resumed } from './logEpochs.ts';
+import { positionAt } from './places.ts';
 
 export interface LoggedEvent {
   readonly eventId: string;
@@ -19,7 +21,7 @@ export interface LoggedEvent {
   /** The body as webhooks receive it, without added fields. */
   readonly body: string;
   readonly createdAt: number;
-  /** Greater than that of all earlier events of the conversation; 0 for an event stored before sequences existed. */
+  /** Position in the log, greater than that of all earlier events of the conversation. */
   readonly sequence: number;
   /** Resumes reading after this event. */
   readonly cursor: string;
@@ -49,7 +51,7 @@ interface Place {
 
 type Rest = SelectQueryBuilder<Schema, 'events', Place>;
 
-const placeOf = ({ sequence, eventId }: LoggedEvent): Place => ({ position: sequence, event_id: eventId });
+const byPosition = (a: Place, b: Place) => a.position - b.position;
 
 /** Events that a read passes at most to find those of a selection. */
 const MOST_PASSED = 1000;
@@ -110,15 +112,15 @@ export class EventLog {
     const isExact = sessionIds === undefined && (paths[0] !== rest || !kinds?.length);
     const ends: Place[] = [];
     for (const path of isExact ? [] : paths) ends.push(...(await this.#endOfWindow(path)));
-    const [end] = ends.sort(this.#compare);
+    const [end] = ends.sort(byPosition);
     const found: LoggedEvent[] = [];
     for (const path of paths) {
-      let matching = end === undefined ? path : path.where(this.#isUpTo(end));
+      let matching = end === undefined ? path : path.where('position', '<=', end.position);
       if (path === rest && kinds?.length) matching = matching.where('kind', 'in', [...kinds]);
       if (sessionIds !== undefined) matching = matching.where(sessionColumn('conversation'), 'in', [...sessionIds]);
       found.push(...(await this.#readRows(matching, limit)));
     }
-    if (paths.length > 1) found.sort((a, b) => this.#compare(placeOf(a), placeOf(b)));
+    if (paths.length > 1) found.sort((a, b) => a.sequence - b.sequence);
     const events = found.slice(0, limit);
     const isFull = events.length === limit;
     const last = isFull || end === undefined ? events.at(-1)?.cursor : this.#cursorOf(end);
@@ -129,15 +131,12 @@ export class EventLog {
     const select = this.#upTo(horizon, accountId);
     if (after === undefined) return select;
     const from = parseCursor(this.#epochs.resume(after).from);
-    return this.#hasPositions
-      ? select.where((eb) => eb(eb.refTuple('position', 'event_id'), '>', eb.tuple(from.position, from.eventId)))
-      : select.where('event_id', '>', from.eventId);
+    return select.where('position', '>', from.position);
   }
 
   async #readRows(select: Rest, limit: number): Promise<LoggedEvent[]> {
-    let rows = select.select(['kind', 'conversation', 'body', 'created_at']).where('is_test', '=', 0);
-    for (const column of this.#reader.dialect.log.order) rows = rows.orderBy(column);
-    const found = await rows.limit(limit).execute();
+    const rows = select.select(['kind', 'conversation', 'body', 'created_at']).where('is_test', '=', 0);
+    const found = await rows.orderBy('position').limit(limit).execute();
     return found.map((row) => ({
       eventId: row.event_id,
       kind: row.kind,
@@ -152,30 +151,17 @@ export class EventLog {
 
   /** Returns the place of the last event of a window; nothing if fewer events are left. */
   async #endOfWindow(select: Rest): Promise<Place[]> {
-    let rows = select;
-    for (const column of this.#reader.dialect.log.order) rows = rows.orderBy(column);
-    return rows
+    return select
+      .orderBy('position')
       .offset(MOST_PASSED - 1)
       .limit(1)
       .execute();
   }
 
-  #isUpTo(end: Place) {
-    return (eb: ExpressionBuilder<Schema, 'events'>) =>
-      this.#hasPositions
-        ? eb(eb.refTuple('position', 'event_id'), '<=', eb.tuple(end.position, end.event_id))
-        : eb('event_id', '<=', end.event_id);
-  }
-
-  /** Compares the places of events in the log. */
-  readonly #compare = (a: Place, b: Place): number =>
-    (this.#hasPositions ? a.position - b.position : 0) || (a.event_id < b.event_id ? -1 : 1);
-
   /** Returns the cursor of the newest event, or `BEGINNING`. */
   async latest(accountId: string): Promise<string> {
-    let select = this.#upTo(await this.#readHorizon(), accountId);
-    for (const column of this.#reader.dialect.log.order) select = select.orderBy(column, 'desc');
-    const row = await select.limit(1).executeTakeFirst();
+    const select = this.#upTo(await this.#readHorizon(), accountId);
+    const row = await select.orderBy('position', 'desc').limit(1).executeTakeFirst();
     return row === undefined ? this.#epochs.mark(BEGINNING) : this.#cursorOf(row);
   }
 
@@ -186,14 +172,14 @@ export class EventLog {
    */
   async now(steadyMs: number): Promise<string> {
     const horizon = await this.#readHorizon();
-    return this.#epochs.mark(
-      this.#hasPositions ? `${horizon}.${firstIdAt('evt', steadyMs)}` : `0.${firstIdAt('evt', steadyMs - COMMIT_MS)}`,
-    );
+    if (this.#drawsPositions) return this.#epochs.mark(`${horizon}.${firstIdAt('evt', steadyMs)}`);
+    const committedMs = steadyMs - COMMIT_MS;
+    return this.#epochs.mark(`${committedMs * 1000}.${firstIdAt('evt', committedMs)}`);
   }
 
   /** Whether a cursor is of another log than this one, such as that of before a backup was restored. */
   async isForeign(cursor: string, steadyMs: number): Promise<boolean> {
-    if (!this.#hasPositions) return timeOfCursor(cursor) > steadyMs + COMMIT_MS;
+    if (!this.#drawsPositions) return timeOfCursor(cursor) > steadyMs + COMMIT_MS;
     const { dialect, connection } = this.#reader;
     // Not the horizon, which differs between nodes.
     return parseCursor(cursor).position > (await dialect.log.newest(connection));
@@ -201,7 +187,7 @@ export class EventLog {
 
   /** Returns the cursor, or that of the horizon if events before it may be invisible still. */
   async visible(cursor: string): Promise<string> {
-    if (!this.#hasPositions) return cursor;
+    if (!this.#drawsPositions) return cursor;
     const horizon = await this.#readHorizon();
     const { position, eventId } = parseCursor(cursor);
     return position <= horizon ? cursor : this.#epochs.mark(`${horizon}.${eventId}`);
@@ -226,9 +212,10 @@ export class EventLog {
     const row = await this.#reader.kysely
       .selectFrom('events')
       .select(['event_id', 'position'])
-      .where('account_id', '=', accountId)
+      .where('account', '=', accountNumber(accountId))
+      .where('position', '>=', await positionAt(this.#reader, steadyMs))
       .where('event_id', '>=', firstIdAt('evt', steadyMs))
-      .orderBy('event_id')
+      .orderBy('position')
       .limit(1)
       .executeTakeFirst();
     return row && this.before(row);
@@ -236,7 +223,7 @@ export class EventLog {
 
   /** Returns the cursor before an event. */
   before({ event_id, position }: { readonly event_id: string; readonly position: number }): string {
-    return this.#cursorOf({ event_id: idBefore(event_id), position });
+    return this.#cursorOf({ event_id: idBefore(event_id), position: position - 1 });
   }
 
   /** Returns the cursor after an event. */
@@ -244,8 +231,8 @@ export class EventLog {
     return this.#cursorOf({ event_id, position });
   }
 
-  get #hasPositions(): boolean {
-    return this.#reader.dialect.log.order.includes('position');
+  get #drawsPositions(): boolean {
+    return this.#reader.dialect.log.drawsPositions;
   }
 
   /**
@@ -262,16 +249,15 @@ export class EventLog {
     return this.#horizon;
   }
 
-  /** Where ids alone are the order of the log, the position in its cursors stays 0. */
   #cursorOf({ position, event_id: eventId }: Place): string {
-    return this.#epochs.mark(`${this.#hasPositions ? position : 0}.${eventId}`);
+    return this.#epochs.mark(`${position}.${eventId}`);
   }
 
   #upTo(horizon: number, accountId: string) {
     return this.#reader.kysely
       .selectFrom('events')
       .select(['event_id', 'position'])
-      .where('account_id', '=', accountId)
+      .where('account', '=', accountNumber(accountId))
       .where('position', '<=', horizon);
   }
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import type { LogState, Queryable } from '../../db/dialect.ts';
-import { firstIdAt } from '../../ids.ts';
+import { firstIdAt, timeOfId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
 import type { SeenPosition } from './seenPosition.ts';
@@ -204,13 +204,16 @@ export class LogEpochs {
     return epoch;
   }
 
-  async #startsAfter({ kysely, dialect }: Tx): Promise<string> {
+  async #startsAfter({ kysely }: Tx): Promise<string> {
     const before = firstIdAt('evt', this.#options.steady.now() - OVERLAP_MS);
-    let select = kysely.selectFrom('events').select(['position', 'event_id']).where('event_id', '<', before);
-    for (const column of dialect.log.order) select = select.orderBy(column, 'desc');
-    const last = await select.limit(1).executeTakeFirst();
-    if (last === undefined) return BEGINNING;
-    return `${dialect.log.drawsPositions ? last.position : 0}.${last.event_id}`;
+    const last = await kysely
+      .selectFrom('events')
+      .select(['position', 'event_id'])
+      .where('event_id', '<', before)
+      .orderBy('position', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return last === undefined ? BEGINNING : `${last.position}.${last.event_id}`;
   }
 
   #lookLater(): void {
@@ -238,9 +241,10 @@ export function isBefore(a: string, b: string): boolean {
   return left.position === right.position ? left.eventId < right.eventId : left.position < right.position;
 }
 
+/** A cursor of an earlier version has no position on SQLite, and continues at the time of its event. */
 export function parseCursor(cursor: string): { position: number; eventId: string } {
   const [position = '', eventId = ''] = cursor.split('.');
-  return { position: Number(position), eventId };
+  return { position: Number(position) || Math.max(0, timeOfId(eventId) * 1000 - 1), eventId };
 }
 
 interface EpochRow {

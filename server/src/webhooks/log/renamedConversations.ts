@@ -17,7 +17,8 @@ interface Renamed {
  */
 export async function renameConversation({ kysely }: Tx, { accountId, sessionId, from, to }: Renamed): Promise<void> {
   await sql`
-    update deliveries set conversation = ${`${sessionId}/${to}`}
-    where webhook_id in (select webhook_id from webhooks where account_id = ${accountId} and ordering = 'strict')
-      and conversation = ${`${sessionId}/${from}`} and state = 'pending' and due_at <> 0`.execute(kysely);
+    update waiting set conversation = ${`${sessionId}/${to}`}
+    where webhook in (select r.seq from webhooks w join receivers r on r.webhook_id = w.webhook_id
+        where w.account_id = ${accountId} and w.ordering = 'strict')
+      and conversation = ${`${sessionId}/${from}`}`.execute(kysely);
 }

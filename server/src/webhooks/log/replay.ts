@@ -73,15 +73,17 @@ async function endOfWindow(on: Queryable, wanted: Replayable, after: string, end
 function matching(on: Queryable, wanted: Replayable) {
   const { accountId, states, deliveryIds, kinds, webhookId, from, to } = wanted;
   let select = deliveriesThrough(on, accountId, deliveryIds === undefined ? pathOf(wanted) : undefined)
-    .innerJoin('webhooks as w', 'w.webhook_id', 'd.webhook_id')
+    .innerJoin('receivers as r', 'r.seq', 'd.webhook')
+    .innerJoin('webhooks as w', 'w.webhook_id', 'r.webhook_id')
+    .innerJoin('events as e', 'e.position', 'd.event')
     .select('d.delivery_id')
-    .where('d.is_test', '=', 0)
+    .where('e.is_test', '=', 0)
     .where('d.state', 'in', states)
     .orderBy('d.delivery_id');
   if (deliveryIds !== undefined) select = select.where('d.delivery_id', 'in', deliveryIds);
-  if (from !== undefined) select = select.where('d.created_at', '>=', from);
-  if (to !== undefined) select = select.where('d.created_at', '<', to);
-  if (kinds !== undefined) select = select.where('d.kind', 'in', kinds);
-  if (webhookId !== undefined) select = select.where('d.webhook_id', '=', webhookId);
+  if (from !== undefined) select = select.where('e.created_at', '>=', from);
+  if (to !== undefined) select = select.where('e.created_at', '<', to);
+  if (kinds !== undefined) select = select.where('e.kind', 'in', kinds);
+  if (webhookId !== undefined) select = select.where('r.webhook_id', '=', webhookId);
   return select;
 }

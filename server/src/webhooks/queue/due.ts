@@ -1,14 +1,14 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Dialect, Queryable } from '../../db/dialect.ts';
+import { webhookNumber } from '../../db/numbers.ts';
 import { batch, query } from '../../db/query.ts';
-import type { Schema } from '../../db/schema.ts';
 import { timeOfId } from '../../ids.ts';
-import { pendingOf } from './queue.ts';
 
 /* Reads what is due of the queue. */
 
 export interface Due {
-  readonly accountId: string;
+  /** `receivers.seq` of its webhook. */
+  readonly webhook: number;
   readonly deliveryId: string;
   readonly eventId: string;
   readonly kind: string;
@@ -20,15 +20,15 @@ export interface Due {
   readonly body: string;
   /** `traceparent` of the event, if tracing is on. */
   readonly trace: string | null;
-  /** Greater than that of all earlier events of the conversation; 0 for an event stored before sequences existed. */
+  /** Position of the event in the log, greater than that of all earlier events of the conversation. */
   readonly sequence: number;
   /** When the event happened. */
   readonly createdAt: number;
 }
 
 export interface DueInOrder extends Due {
-  /** An earlier delivery of the conversation that waits; null if there is none. */
-  readonly heldBehind: string | null;
+  /** Event of an earlier delivery of the conversation that waits; null if there is none. */
+  readonly heldBehind: number | null;
 }
 
 /** Deliveries that are not read, by their ids and by their conversations. */
@@ -99,84 +99,77 @@ interface DueRange {
   conversations: string;
 }
 
-/** New deliveries and due retries: each is one range of the index. */
-const dueDeliveries = query<DueRange, Due>((db, p, dialect) => {
-  const range = (isDue: RawBuilder<boolean>) => db.selectFrom(dueRange(db, p, dialect, isDue).as('due')).selectAll();
-  return range(IS_NEW).unionAll(range(isDueBy(p.now)));
-});
+/** New deliveries and due retries. */
+const dueDeliveries = query<DueRange, Due>((_, p, dialect) => union(p, dialect, sql``));
 
-/**
- * The first waiting delivery before `d` in its conversation; null if there is none. Two ranges of the index, because
- * SQLite has no ranges of pairs: all its new deliveries have the same position.
- */
-export const firstWaitingBefore = sql<string | null>`coalesce(
-  ${waitingWhere(sql`w.position < d.position`)},
-  ${waitingWhere(sql`w.position = d.position and w.delivery_id < d.delivery_id`)}
-)`;
+/** The event of the first waiting delivery before an event `q.event` of a conversation; null if there is none. */
+export const firstWaitingBefore = (conversation: RawBuilder<unknown>): RawBuilder<number | null> => sql`(
+  select min(w.event) from waiting w
+  where w.webhook = q.webhook and w.conversation = ${conversation} and w.event < q.event)`;
 
-function waitingWhere(isEarlier: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(
-    select w.delivery_id from deliveries w
-    where w.webhook_id = d.webhook_id and w.conversation = d.conversation and w.state = 'pending' and w.due_at <> 0
-      and ${isEarlier}
-    order by w.position, w.delivery_id limit 1
-  )`;
+const dueInOrder = query<DueRange, DueInOrder>((_, p, dialect) =>
+  union(p, dialect, sql`, ${firstWaitingBefore(CONVERSATION)} as "heldBehind"`),
+);
+
+/** A delivery that has waited keeps the conversation under which it did. */
+const CONVERSATION = sql`coalesce(q.conversation, e.conversation)`;
+
+interface DueTable {
+  readonly name: RawBuilder<unknown>;
+  readonly dueAt: RawBuilder<unknown>;
+  readonly isDue: (now: unknown) => RawBuilder<unknown>;
+  readonly order: RawBuilder<unknown>;
 }
 
-const dueInOrder = query<DueRange, DueInOrder>((db, p, dialect) => {
-  const range = (isDue: RawBuilder<boolean>) =>
-    db.selectFrom(dueRange(db, p, dialect, isDue).select(firstWaitingBefore.as('heldBehind')).as('due')).selectAll();
-  return range(IS_NEW).unionAll(range(isDueBy(p.now)));
-});
+const NEW: DueTable = { name: sql`queue`, dueAt: sql`0`, isDue: () => sql`true`, order: sql`q.event` };
+const LATER: DueTable = {
+  name: sql`waiting`,
+  dueAt: sql`q.due_at`,
+  isDue: (now) => sql`q.due_at <= ${now}`,
+  order: sql`q.due_at, q.event`,
+};
 
-const IS_NEW = sql<boolean>`d.due_at = 0`;
+/** Selects the first due deliveries of one of the tables. */
+const dueOf = (
+  { name, dueAt, isDue, order }: DueTable,
+  p: { readonly webhook: unknown; readonly now: unknown; readonly limit: unknown },
+  more: { readonly columns: RawBuilder<unknown>; readonly where: RawBuilder<unknown> },
+) => sql`
+  select * from (
+    select q.webhook, d.delivery_id as "deliveryId", e.event_id as "eventId", e.kind, ${CONVERSATION} as conversation,
+      d.attempts, d.steps, ${dueAt} as "dueAt", e.body, e.trace, e.position as sequence, e.created_at as "createdAt"
+      ${more.columns}
+    from ${name} q join deliveries d on d.event = q.event and d.webhook = q.webhook
+      join events e on e.position = q.event
+    where q.webhook = ${p.webhook} and ${isDue(p.now)} ${more.where}
+    order by ${order} limit ${p.limit}
+  ) as ranged`;
 
-const isDueBy = (now: unknown) => sql<boolean>`d.due_at > 0 and d.due_at <= ${now}`;
-
-const dueRange = (db: Kysely<Schema>, p: DueRange, dialect: Dialect, isDue: RawBuilder<boolean>) =>
-  pendingOf(db, p)
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .select(['d.account_id as accountId', 'd.delivery_id as deliveryId', 'd.event_id as eventId', 'd.kind'])
-    .select([
-      'd.conversation',
-      'd.attempts',
-      'd.steps',
-      'd.due_at as dueAt',
-      'e.body',
-      'e.trace',
-      'e.position as sequence',
-      'e.created_at as createdAt',
-    ])
-    .where(isDue)
-    .where('d.delivery_id', 'not in', dialect.texts(p.deliveryIds))
-    .where('d.conversation', 'not in', dialect.texts(p.conversations))
-    .orderBy('d.due_at')
-    .orderBy('d.position')
-    .orderBy('d.delivery_id')
-    .limit(p.limit);
+function union<D extends Due>(p: DueRange, dialect: Dialect, columns: RawBuilder<unknown>): RawBuilder<D> {
+  const where = sql`
+    and d.delivery_id not in ${dialect.texts(p.deliveryIds)}
+    and ${CONVERSATION} not in ${dialect.texts(p.conversations)}`;
+  const range = (table: DueTable) =>
+    dueOf(table, { webhook: webhookNumber(p.webhookId), now: p.now, limit: p.limit }, { columns, where });
+  return sql<D>`${range(NEW)} union all ${range(LATER)}`;
+}
 
 /** Like `dueDeliveries`, for many lanes. */
 const firstDueDeliveries = batch({ webhook_id: 'text', now: 'bigint', limit: 'bigint' }, ({ row, from, dialect }) => {
-  const range = (isDue: RawBuilder<unknown>) => sql`
-      select * from (
-        select d.webhook_id as "webhookId", d.account_id as "accountId", d.delivery_id as "deliveryId",
-          d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace,
-          e.position as sequence, e.created_at as "createdAt"
-        from deliveries d join events e on e.account_id = d.account_id and e.event_id = d.event_id
-        where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and ${isDue}
-        order by d.due_at, d.position, d.delivery_id limit ${row.limit}
-      ) as ranged`;
-  const ranges = sql`(${range(IS_NEW)} union all ${range(isDueBy(row.now))}) as due`;
+  const range = (table: DueTable) =>
+    dueOf(
+      table,
+      { webhook: webhookNumber(row.webhook_id), now: row.now, limit: row.limit },
+      { columns: sql``, where: sql`` },
+    );
+  const ranges = sql`(${range(NEW)} union all ${range(LATER)}) as due`;
   const lanes = dialect.recordset === undefined ? sql`from` : sql`${from} cross join lateral`;
-  return sql<Due & { readonly webhookId: string }>`select due.* ${lanes} ${ranges}`;
+  return sql<Due & { readonly webhookId: string }>`select due.*, ${row.webhook_id} as "webhookId" ${lanes} ${ranges}`;
 });
 
 /**
  * Puts a retry before the deliveries that were stored after it was due, so that neither starves the other. Fresh
- * deliveries keep their order, and so do retries. (A node of the previous release stores a new delivery as due at the
- * time of its clock. It counts as a retry here.)
+ * deliveries keep their order, and so do retries.
  */
 function interleave<D extends Due>(rows: readonly D[]): readonly D[] {
   const fresh = rows.filter(({ dueAt }) => dueAt === 0);
@@ -195,7 +188,7 @@ const nextDue = batch(
   { webhook_id: 'text', now: 'bigint' },
   ({ row, from }) => sql<{ webhook_id: string; due_at: number | null }>`
     select ${row.webhook_id} as webhook_id, (
-      select min(d.due_at) from deliveries d
-      where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and d.due_at > ${row.now}
+      select min(w.due_at) from waiting w
+      where w.webhook = ${webhookNumber(row.webhook_id)} and w.due_at > ${row.now}
     ) as due_at ${from}`,
 );

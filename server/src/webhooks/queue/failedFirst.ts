@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import { LISTED_ROWS, Pace } from '../../db/pace.ts';
-import { batch, query, unindexed } from '../../db/query.ts';
-import { pendingOf } from './queue.ts';
+import { query } from '../../db/query.ts';
+import { type Key, makeDue, waitingOf } from './pending.ts';
 
 /*
  * The order after an outage: while a breaker is open, it decides when the receiver is tried again, and not the retry
@@ -22,10 +21,7 @@ export async function bringFailedForward(
   const pace = new Pace();
   while (!isStopped()) {
     const failed = await failedDeliveries.all(longReader, { webhookId, limit: LISTED_ROWS });
-    const bring = async (tx: Tx, slice: readonly { account_id: string; delivery_id: string }[]) => {
-      await makeDue.run(tx, [...slice]);
-      return slice.length;
-    };
+    const bring = (tx: Tx, slice: readonly Key[]) => makeDue(tx, slice);
     await pace.inSlices(commit, failed, bring, { isStopped });
     if (failed.length < LISTED_ROWS) return;
   }
@@ -33,18 +29,10 @@ export async function bringFailedForward(
 
 /** A replay has used no step of its schedule. */
 const failedDeliveries = query((db, p: { webhookId: string; limit: number }) =>
-  pendingOf(db, p)
-    .select(['d.account_id', 'd.delivery_id'])
-    .where('d.due_at', '>', 0)
+  waitingOf(db, p)
+    .innerJoin('deliveries as d', (join) => join.onRef('d.event', '=', 'q.event').onRef('d.webhook', '=', 'q.webhook'))
+    .select(['q.event', 'q.webhook'])
     .where('d.steps', '>', 0)
-    .where('d.held_behind', 'is', null)
+    .where('q.held_behind', 'is', null)
     .limit(p.limit),
-);
-
-const makeDue = batch(
-  { account_id: 'text', delivery_id: 'text' },
-  ({ row, from }) => sql`
-    update deliveries set due_at = 0 ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and ${unindexed('deliveries.state')} = 'pending' and deliveries.held_behind is null`,
 );

@@ -1,24 +1,34 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../../db/dialect.ts';
+import { accountNumber, webhookNumber } from '../../db/numbers.ts';
 import { batch, query } from '../../db/query.ts';
 import type { Schema } from '../../db/schema.ts';
 import { SESSION_ID_LENGTH } from '../../events/conversation.ts';
+import type { Due } from './due.ts';
 import type { Outcome } from './outcome.ts';
+import {
+  dueNowOf,
+  endPending,
+  firstPending,
+  firstWaiting,
+  type Key,
+  makeDue,
+  type Postponed,
+  postpone,
+  removeDue,
+  removePending,
+  waitingOf,
+} from './pending.ts';
 import type { Verdict } from './retry.ts';
 
 /*
- * The queue of deliveries: the pending rows of `deliveries`. Reading a row writes nothing, so a crash leaves nothing to
- * undo. A row leaves the queue when its outcome is settled, unless its state has changed since the attempt began.
+ * The queue of deliveries. Reading a row writes nothing, so a crash leaves nothing to undo. A delivery leaves the queue
+ * when its outcome is settled, unless its state has changed since the attempt began.
  */
 
 export interface Settlement {
-  readonly due: {
-    readonly accountId: string;
-    readonly deliveryId: string;
-    readonly conversation: string;
-    /** Attempts before this one. */
-    readonly attempts: number;
-  };
+  /** As it was before the attempt. */
+  readonly due: Pick<Due, 'webhook' | 'sequence' | 'conversation' | 'attempts' | 'dueAt'>;
   readonly outcome: Outcome;
   readonly startedAt: number;
   readonly state: Verdict['state'];
@@ -28,7 +38,8 @@ export interface Settlement {
 
 /** Returns the account that has pending deliveries for a webhook; undefined if there are none. */
 export async function ownerOfPending(on: Queryable, webhookId: string): Promise<string | undefined> {
-  return (await oldestPending.first(on, { webhookId }))?.account_id;
+  const [first] = await firstPending(on, webhookId, 1);
+  return first && (await accountOf.first(on, first))?.account_id;
 }
 
 /** Returns the webhooks that have pending deliveries, each with the id and the due time of the first one. */
@@ -41,10 +52,7 @@ interface LogPlace {
   readonly position: number;
 }
 
-/**
- * Returns the first event, in the order of the log, of which a webhook has a pending delivery. Deliveries are almost in
- * that order: only those of transactions that ran at the same time can be the other way round.
- */
+/** Returns the first event, in the order of the log, of which a webhook has a pending delivery. */
 export function firstPendingEvent(on: Queryable, webhookId: string): Promise<LogPlace | undefined> {
   return firstEvent.first(on, { webhookId });
 }
@@ -53,13 +61,14 @@ export function firstPendingEvent(on: Queryable, webhookId: string): Promise<Log
 const MAX_PENDING = 100_000;
 
 export async function countPending(on: Queryable): Promise<number> {
-  return (await pendingInAll.first(on, {}))?.count ?? 0;
+  return Math.min(MAX_PENDING, (await pendingInAll.first(on, {}))?.count ?? 0);
 }
 
 export async function readHeld(on: Queryable, webhookId: string): Promise<{ count: number; oldestAt: number | null }> {
   const pending = await pendingCount.first(on, { webhookId });
-  const oldest = await oldestPending.first(on, { webhookId });
-  return { count: pending?.count ?? 0, oldestAt: oldest?.created_at ?? null };
+  const [oldest] = await firstPending(on, webhookId, 1);
+  const event = oldest && (await eventTime.first(on, oldest));
+  return { count: Number(pending?.count ?? 0), oldestAt: event?.created_at ?? null };
 }
 
 /**
@@ -69,8 +78,8 @@ export async function readHeld(on: Queryable, webhookId: string): Promise<{ coun
  */
 export async function settle(on: Queryable, settlements: readonly Settlement[]): Promise<void> {
   const rows = settlements.map(({ due, outcome, startedAt, state, dueAt, steps }) => ({
-    account_id: due.accountId,
-    delivery_id: due.deliveryId,
+    event: due.sequence,
+    webhook: due.webhook,
     number: due.attempts + 1,
     class: outcome.class,
     status: outcome.status,
@@ -79,16 +88,40 @@ export async function settle(on: Queryable, settlements: readonly Settlement[]):
     response: outcome.response,
     started_at: startedAt,
     state,
-    due_at: dueAt,
     steps,
     settled_at: state === 'pending' ? null : startedAt + outcome.durationMs,
+    conversation: due.conversation,
+    dueAt,
+    mayWait: due.attempts > 0 || due.dueAt > 0,
   }));
-  const repeated = rows.filter(({ number }) => number > 1);
   await keepAttempts.run(
     on,
-    repeated.map(({ account_id, delivery_id, number }) => ({ account_id, delivery_id, number })),
+    rows.filter(({ number }) => number > 1),
   );
-  await moveDeliveries.run(on, rows);
+  const moved = new Map((await moveDeliveries.all(on, rows)).map((row) => [nameOf(row), row.state]));
+  const changed = rows.filter((row) => moved.has(nameOf(row)));
+  const [pending, final] = partition(changed, (row) => moved.get(nameOf(row)) === 'pending');
+  const [waited, fresh] = partition(final, ({ mayWait }) => mayWait);
+  if (fresh.length > 0) await removeDue(on, fresh);
+  if (waited.length > 0) await removePending(on, waited);
+  if (pending.length > 0) await keepPending(on, pending);
+}
+
+/** Puts deliveries that are still pending where their next attempt is due. */
+async function keepPending(on: Queryable, rows: readonly Omit<Postponed, 'heldBehind'>[]): Promise<void> {
+  const [now, later] = partition(rows, ({ dueAt }) => dueAt === 0);
+  if (now.length > 0) await makeDue(on, now);
+  if (later.length > 0)
+    await postpone(
+      on,
+      later.map((row) => ({ ...row, heldBehind: null })),
+    );
+}
+
+const nameOf = ({ event, webhook }: Key) => `${event} ${webhook}`;
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 export interface WebhookRef {
@@ -97,8 +130,8 @@ export interface WebhookRef {
 }
 
 /** Makes some pending retries due in their place in the queue. Returns their number: large queues change in batches. */
-export async function dueNow(on: Queryable, webhook: WebhookRef, limit: number): Promise<number> {
-  return makeDue.run(on, { ...webhook, limit });
+export async function dueNow(on: Queryable, { webhookId }: WebhookRef, limit: number): Promise<number> {
+  return makeDue(on, await firstWaiting.all(on, { webhookId, limit }));
 }
 
 /** Puts settled deliveries back into the queue, each with its own due time and an unused retry schedule. */
@@ -108,29 +141,30 @@ export async function redeliver(
   deliveries: readonly { id: string; dueAt: number }[],
 ): Promise<void> {
   const rows = deliveries.map(({ id, dueAt }) => ({ account_id: accountId, delivery_id: id, due_at: dueAt }));
-  await requeue.run(on, rows);
+  const requeued = await requeue.all(on, rows);
+  const conversations = await conversationsOf.all(on, requeued);
+  const postponed = conversations.map(({ due_at: dueAt, ...row }) => ({ ...row, dueAt: Number(dueAt) }));
+  await postpone(
+    on,
+    postponed.map((row) => ({ ...row, heldBehind: null })),
+  );
 }
 
 /** Cancels some of the pending deliveries. Returns their number: large queues change in batches. */
 export async function cancelPending(
   on: Queryable,
-  webhook: WebhookRef,
+  { webhookId }: WebhookRef,
   reason: string,
   now: number,
   limit: number,
 ): Promise<number> {
-  return cancelSome.run(on, { ...webhook, reason, now, limit });
+  const keys = await firstPending(on, webhookId, limit);
+  return (await endPending(on, keys, { state: 'cancelled', reason, now })).length;
 }
 
 /** Cancels one delivery. Returns false if it is settled. */
-export async function cancelOne(
-  on: Queryable,
-  accountId: string,
-  deliveryId: string,
-  reason: string,
-  now: number,
-): Promise<boolean> {
-  return (await cancelById.run(on, { accountId, deliveryId, reason, now })) === 1;
+export async function cancelOne(on: Queryable, key: Key, reason: string, now: number): Promise<boolean> {
+  return (await endPending(on, [key], { state: 'cancelled', reason, now })).length === 1;
 }
 
 /** Counts those of the first 100,000 pending deliveries that are of other event types or sessions. Null for any. */
@@ -145,49 +179,28 @@ export async function countUnwanted(
   return (await unwanted.first(on, { ...wanted, ...which }))?.count ?? 0;
 }
 
-/** Whether a delivery `d` is of a chat, in any session. */
-export const isOfChat = (chatId: string) => sql<boolean>`d.conversation like ${`%/${chatId}`}`;
+/** Whether an event `e` is of a chat, in any session. */
+export const isOfChat = (chatId: string) => sql<boolean>`e.conversation like ${`%/${chatId}`}`;
 
 /** The session of a column with conversations. */
 export function sessionColumn(column: string): RawBuilder<string> {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
 }
 
-/** Selects the pending deliveries of a webhook. A literal, so that the planner can use the partial index. */
-export const pendingOf = (db: Kysely<Schema>, p: { webhookId: string }) =>
+/** The events of the pending deliveries of a webhook. */
+export const pendingEventsOf = (db: Kysely<Schema>, p: { webhookId: string }) =>
+  dueNowOf(db, p).select('q.event').unionAll(waitingOf(db, p).select('q.event'));
+
+const accountOf = query((db, p: Key) =>
   db
     .selectFrom('deliveries as d')
-    .where('d.webhook_id', '=', p.webhookId)
-    .where('d.state', '=', sql.lit('pending' as const));
-
-const makeDue = query((db, p: WebhookRef & { limit: number }) =>
-  db
-    .updateTable('deliveries')
-    .set({ due_at: 0, held_behind: null })
-    .where('account_id', '=', p.accountId)
-    .where(
-      'delivery_id',
-      'in',
-      pendingOf(db, p).select('d.delivery_id').where('d.due_at', '>', 0).orderBy('d.due_at').limit(p.limit),
-    ),
+    .innerJoin('accounts as a', 'a.seq', 'd.account')
+    .select('a.account_id')
+    .where('d.event', '=', p.event)
+    .where('d.webhook', '=', p.webhook),
 );
 
-const cancelById = query((db, p: { accountId: string; deliveryId: string; reason: string; now: number }) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason, held_behind: null })
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', '=', p.deliveryId)
-    .where('state', '=', 'pending'),
-);
-
-const cancelSome = query((db, p: WebhookRef & { reason: string; now: number; limit: number }) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason, held_behind: null })
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', pendingOf(db, p).select('d.delivery_id').limit(p.limit)),
-);
+const eventTime = query((db, p: Key) => db.selectFrom('events').select('created_at').where('position', '=', p.event));
 
 interface UnwantedCount {
   webhookId: string;
@@ -199,13 +212,14 @@ interface UnwantedCount {
 
 const unwanted = query((db, p: UnwantedCount, dialect) =>
   db
-    .selectFrom(pendingOf(db, p).select(['d.kind', 'd.conversation']).limit(MAX_PENDING).as('d'))
+    .selectFrom(db.selectFrom(pendingEventsOf(db, p).as('one')).select('event').limit(MAX_PENDING).as('q'))
+    .innerJoin('events as e', 'e.position', 'q.event')
     .where((eb) =>
       eb.or([
-        eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`d.kind not in ${dialect.texts(p.kinds)}`]),
+        eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`e.kind not in ${dialect.texts(p.kinds)}`]),
         eb.and([
           sql<boolean>`${p.anySession} = 0`,
-          sql<boolean>`${sessionColumn('d.conversation')} not in ${dialect.texts(p.sessionIds)}`,
+          sql<boolean>`${sessionColumn('e.conversation')} not in ${dialect.texts(p.sessionIds)}`,
         ]),
       ]),
     )
@@ -219,83 +233,57 @@ interface FirstOfLane {
 }
 
 /**
- * Jumps from lane to lane through the index of pending rows, so that a million rows in one lane cost as much as one. A
- * plain `group by` would read all of them; neither planner finds this plan by itself.
+ * Jumps from lane to lane through the primary keys, so that a million rows in one lane cost as much as one. A plain
+ * `group by` would read all of them; neither planner finds this plan by itself.
  */
-const lanes = query<object, FirstOfLane>(
-  () => sql<FirstOfLane>`
-    with recursive lane (webhook_id) as (
-      select min(webhook_id) from deliveries where state = 'pending'
+const lanes = query<object, FirstOfLane>(() => {
+  const next = (isNext: RawBuilder<boolean>) => sql`
+    select min(webhook) from (
+      select (select min(webhook) from queue where ${isNext}) as webhook
+      union all select (select min(webhook) from waiting where ${isNext})
+    ) as found`;
+  return sql<FirstOfLane>`
+    with recursive lane (webhook) as (
+      ${next(sql`true`)}
       union all
-      select (select min(d.webhook_id) from deliveries d where d.state = 'pending' and d.webhook_id > lane.webhook_id)
-      from lane where lane.webhook_id is not null
+      select (${next(sql`webhook > lane.webhook`)}) from lane where lane.webhook is not null
+    ), first (webhook, due, waiting_at) as (
+      select webhook, (select min(q.event) from queue q where q.webhook = lane.webhook),
+        (select min(w.due_at) from waiting w where w.webhook = lane.webhook)
+      from lane where webhook is not null
     )
-    select webhook_id, (
-      select min(d.due_at) from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
-    ) as due_at, (
-      select d.delivery_id from deliveries d where d.state = 'pending' and d.webhook_id = lane.webhook_id
-      order by d.due_at, d.position, d.delivery_id limit 1
+    select r.webhook_id, case when first.due is null then first.waiting_at else 0 end as due_at, (
+      select d.delivery_id from deliveries d where d.webhook = first.webhook and d.event = coalesce(first.due, (
+        select w.event from waiting w where w.webhook = first.webhook order by w.due_at, w.event limit 1
+      ))
     ) as delivery_id
-    from lane where webhook_id is not null`,
+    from first join receivers r on r.seq = first.webhook
+    order by r.webhook_id`;
+});
+
+const some = (table: RawBuilder<unknown>) =>
+  sql`(select count(*) from (select 1 from ${table} limit ${sql.lit(MAX_PENDING)}) as ${sql.raw('some')})`;
+
+const pendingInAll = query<object, { count: number }>(
+  () => sql<{ count: number }>`select ${some(sql`queue`)} + ${some(sql`waiting`)} as count`,
 );
 
-const pendingInAll = query((db, _: object) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('deliveries')
-        .select('webhook_id')
-        .where('state', '=', sql.lit('pending' as const))
-        .limit(MAX_PENDING)
-        .as('some'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('count')),
-);
-
-// Reads only the index of pending rows.
+// Reads only the primary keys.
 const pendingCount = query((db, p: { webhookId: string }) =>
-  pendingOf(db, p).select(({ fn }) => fn.countAll<number>().as('count')),
+  db.selectFrom(pendingEventsOf(db, p).as('one')).select(({ fn }) => fn.countAll<number>().as('count')),
 );
-
-const oldestPending = query((db, p: { webhookId: string }) =>
-  pendingOf(db, p)
-    .select(['d.account_id', 'd.created_at'])
-    .orderBy('d.due_at')
-    .orderBy('d.position')
-    .orderBy('d.delivery_id')
-    .limit(1),
-);
-
-/** More than transactions can have in flight for one webhook. */
-const OVERLAPPING = 256;
 
 const firstEvent = query((db, p: { webhookId: string }) => {
-  const range = (isOfRange: RawBuilder<boolean>) =>
-    db
-      .selectFrom(
-        pendingOf(db, p)
-          .select(['d.account_id', 'd.event_id'])
-          .where(isOfRange)
-          .orderBy('d.position')
-          .orderBy('d.delivery_id')
-          .limit(OVERLAPPING)
-          .as('first'),
-      )
-      .selectAll();
-  return db
-    .selectFrom(range(sql`d.due_at = 0`).unionAll(range(sql`d.due_at > 0`)).as('d'))
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .select(['e.event_id', 'e.position'])
-    .orderBy('e.position')
-    .orderBy('e.event_id')
-    .limit(1);
+  const first = sql<number>`(select min(event) from (
+    select (${dueNowOf(db, p).select(({ fn }) => fn.min('q.event').as('event'))}) as event
+    union all select (${waitingOf(db, p).select(({ fn }) => fn.min('q.event').as('event'))})
+  ) as one)`;
+  return db.selectFrom('events').select(['event_id', 'position']).where('position', '=', first);
 });
 
 const settled = {
-  account_id: 'text',
-  delivery_id: 'text',
+  event: 'bigint',
+  webhook: 'bigint',
   number: 'bigint',
   class: 'text',
   status: 'bigint',
@@ -304,7 +292,6 @@ const settled = {
   response: 'text',
   started_at: 'bigint',
   state: 'text',
-  due_at: 'bigint',
   steps: 'bigint',
   settled_at: 'bigint',
 } as const;
@@ -316,13 +303,13 @@ const settled = {
 
 /** Keeps the last attempts of deliveries that the next ones are about to replace. */
 const keepAttempts = batch(
-  { account_id: 'text', delivery_id: 'text', number: 'bigint' },
+  { event: 'bigint', webhook: 'bigint', number: 'bigint' },
   ({ row, join }) => sql`
-    insert into attempts (account_id, delivery_id, number, webhook_id, class, status, duration_ms, message, response, started_at)
-    select d.account_id, d.delivery_id, d.attempts, d.webhook_id, d.last_class, d.last_status, d.last_duration_ms,
-      d.last_message, d.last_response, d.last_started_at
+    insert into attempts (event, webhook, number, class, status, duration_ms, message, response, started_at)
+    select d.event, d.webhook, d.attempts, d.last_class, d.last_status, d.last_duration_ms, d.last_message,
+      d.last_response, d.last_started_at
     from deliveries d ${join}
-    where d.account_id = ${row.account_id} and d.delivery_id = ${row.delivery_id}
+    where d.event = ${row.event} and d.webhook = ${row.webhook}
       and d.state not in ('delivered', 'failed') and d.attempts = ${row.number} - 1
       and d.last_started_at is not null
     on conflict do nothing`,
@@ -330,26 +317,36 @@ const keepAttempts = batch(
 
 const moveDeliveries = batch(
   settled,
-  ({ row, from }) => sql`
+  ({ row, from }) => sql<Key & { readonly state: string }>`
     update deliveries set
       state = case when ${row.state} = 'delivered' or deliveries.state = 'pending' then ${row.state} else deliveries.state end,
+      undelivered = case when ${row.state} = 'delivered' then null
+        when deliveries.state = 'pending' and ${row.state} = 'failed' then 'failed' else deliveries.undelivered end,
       settled_at = case when ${row.state} = 'delivered' or deliveries.state = 'pending' then ${row.settled_at}
         else deliveries.settled_at end,
       reason = case when ${row.state} = 'delivered' then null else deliveries.reason end,
-      due_at = ${row.due_at}, held_behind = null, attempts = ${row.number}, steps = ${row.steps}, last_class = ${row.class},
-      last_message = ${row.message}, last_status = ${row.status}, last_duration_ms = ${row.duration_ms},
-      last_response = ${row.response}, last_started_at = ${row.started_at}
+      attempts = ${row.number}, steps = ${row.steps}, last_class = ${row.class}, last_message = ${row.message},
+      last_status = ${row.status}, last_duration_ms = ${row.duration_ms}, last_response = ${row.response},
+      last_started_at = ${row.started_at}
     ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state not in ('delivered', 'failed') and deliveries.attempts = ${row.number} - 1`,
+    where deliveries.event = ${row.event} and deliveries.webhook = ${row.webhook}
+      and deliveries.state not in ('delivered', 'failed') and deliveries.attempts = ${row.number} - 1
+    returning deliveries.event, deliveries.webhook, deliveries.state`,
 );
 
 const requeue = batch(
   { account_id: 'text', delivery_id: 'text', due_at: 'bigint' },
-  ({ row, from }) => sql`
-    update deliveries set state = 'pending', due_at = ${row.due_at}, steps = 0, settled_at = null,
-      reason = null, held_behind = null
+  ({ row, from }) => sql<Key & { readonly due_at: number }>`
+    update deliveries set state = 'pending', undelivered = null, steps = 0, settled_at = null, reason = null
     ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state <> 'pending'`,
+    where deliveries.account = ${accountNumber(row.account_id)} and deliveries.delivery_id = ${row.delivery_id}
+      and deliveries.state <> 'pending'
+    returning deliveries.event, deliveries.webhook, ${row.due_at} as due_at`,
+);
+
+const conversationsOf = batch(
+  { event: 'bigint', webhook: 'bigint', due_at: 'bigint' },
+  ({ row, join }) => sql<Key & { readonly conversation: string; readonly due_at: number }>`
+    select e.position as event, ${row.webhook} as webhook, ${row.due_at} as due_at, e.conversation
+    from events e ${join} where e.position = ${row.event}`,
 );

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
-import { batch, query, unindexed } from '../../db/query.ts';
+import { webhookNumber } from '../../db/numbers.ts';
+import { batch, query } from '../../db/query.ts';
+import { type Key, lockFree, makeDue, postpone, waitingOf } from './pending.ts';
 import type { WebhookRef } from './queue.ts';
 
 /*
@@ -12,10 +14,10 @@ import type { WebhookRef } from './queue.ts';
  */
 
 /** A delivery that must not go out before an earlier one of its conversation. */
-export interface Held {
-  readonly deliveryId: string;
-  /** The earlier delivery, which waits for a retry or is held itself. */
-  readonly heldBehind: string;
+export interface Held extends Key {
+  readonly conversation: string;
+  /** Event of the earlier delivery, which waits for a retry or is held itself. */
+  readonly heldBehind: number;
 }
 
 /** A conversation of a webhook in which a delivery was settled. */
@@ -35,92 +37,52 @@ const RELEASED_AT_ONCE = 16;
  * others are changing are skipped rather than waited for, and the deliveries behind them are read again.
  * @param now steady time
  */
-export async function hold(tx: Tx, accountId: string, held: readonly Held[], now: number): Promise<void> {
+export async function hold(tx: Tx, webhookId: string, held: readonly Held[], now: number): Promise<void> {
   const earlier = [...new Set(held.map(({ heldBehind }) => heldBehind))];
-  const waiting = await lockWaiting.all(tx, { accountId, deliveryIds: JSON.stringify(earlier) });
-  const ids = new Set(waiting.map(({ delivery_id }) => delivery_id));
-  const rows = held
-    .filter(({ heldBehind }) => ids.has(heldBehind))
-    .map(({ deliveryId, heldBehind }) => ({
-      account_id: accountId,
-      delivery_id: deliveryId,
-      held_behind: heldBehind,
-      due_at: now + HELD_MS,
-    }));
-  await holdBack.run(tx, rows);
+  const waiting = await lockWaiting.all(tx, { webhookId, events: JSON.stringify(earlier) });
+  const events = new Set(waiting.map(({ event }) => event));
+  const behind = held.filter(({ heldBehind }) => events.has(heldBehind));
+  const free = new Set((await lockFree(tx, behind)).map(({ event }) => event));
+  await postpone(
+    tx,
+    behind.filter(({ event }) => free.has(event)).map((row) => ({ ...row, dueAt: now + HELD_MS })),
+  );
 }
 
 /** Makes the next held deliveries of conversations due. Returns the webhooks that have some. */
 export async function release(tx: Tx, released: readonly Released[]): Promise<Set<string>> {
   const rows = released.map(({ webhookId, conversation }) => ({ webhook_id: webhookId, conversation }));
   const next = await nextHeld.all(tx, rows);
-  await makeDue.run(tx, next);
+  if (next.length > 0) await makeDue(tx, next);
   return new Set(next.map(({ webhook_id }) => webhook_id));
 }
 
 /** Makes some held deliveries of any conversation due. Returns their number: large queues change in batches. */
-export async function releaseSome(on: Queryable, webhook: WebhookRef, limit: number): Promise<number> {
-  return makeSomeDue.run(on, { ...webhook, limit });
+export async function releaseSome(on: Queryable, { webhookId }: WebhookRef, limit: number): Promise<number> {
+  return makeDue(on, await someHeld.all(on, { webhookId, limit }));
 }
 
-const lockWaiting = query((db, p: { accountId: string; deliveryIds: string }, dialect) => {
-  const waiting = db
-    .selectFrom('deliveries as d')
-    .innerJoin('webhooks as w', 'w.webhook_id', 'd.webhook_id')
-    .select('d.delivery_id')
-    .where('w.account_id', '=', p.accountId)
+const lockWaiting = query((db, p: { webhookId: string; events: string }, dialect) => {
+  const waiting = waitingOf(db, p)
+    .innerJoin('webhooks as w', (join) => join.on('w.webhook_id', '=', p.webhookId))
+    .select('q.event')
     .where('w.ordering', '=', 'strict')
-    .where('d.account_id', '=', p.accountId)
-    .where('d.delivery_id', 'in', dialect.texts(p.deliveryIds))
-    .where('d.state', '=', 'pending')
-    .where('d.due_at', '>', 0);
-  return dialect.hasConcurrentWriters ? waiting.forShare().skipLocked() : waiting;
+    .where('q.event', 'in', dialect.integers(p.events));
+  return dialect.hasConcurrentWriters ? waiting.forShare(['q', 'w']).skipLocked() : waiting;
 });
 
-const holdBack = batch(
-  { account_id: 'text', delivery_id: 'text', held_behind: 'text', due_at: 'bigint' },
-  ({ row, from }) => sql`
-    update deliveries set due_at = ${row.due_at}, held_behind = ${row.held_behind} ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and ${unindexed('deliveries.state')} = 'pending'`,
-);
-
-interface NextHeld {
-  readonly account_id: string;
-  readonly delivery_id: string;
-  readonly webhook_id: string;
-}
+type NextHeld = Key & { readonly webhook_id: string };
 
 const nextHeld = batch({ webhook_id: 'text', conversation: 'text' }, ({ row, from, dialect }) => {
   const held = sql`(
-    select account_id, delivery_id, webhook_id from deliveries
-    where webhook_id = ${row.webhook_id} and conversation = ${row.conversation} and held_behind is not null
-      and state = 'pending'
-    order by position, delivery_id limit ${sql.lit(RELEASED_AT_ONCE)}
+    select event, webhook from waiting
+    where webhook = ${webhookNumber(row.webhook_id)} and conversation = ${row.conversation} and held_behind is not null
+    order by event limit ${sql.lit(RELEASED_AT_ONCE)}
   ) as held`;
   const each = dialect.recordset === undefined ? sql`from` : sql`${from} cross join lateral`;
-  return sql<NextHeld>`select held.account_id, held.delivery_id, held.webhook_id ${each} ${held}`;
+  return sql<NextHeld>`select held.event, held.webhook, ${row.webhook_id} as webhook_id ${each} ${held}`;
 });
 
-const makeDue = batch(
-  { account_id: 'text', delivery_id: 'text' },
-  ({ row, from }) => sql`
-    update deliveries set due_at = 0, held_behind = null ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and ${unindexed('deliveries.state')} = 'pending' and deliveries.held_behind is not null`,
-);
-
-const makeSomeDue = query((db, p: WebhookRef & { limit: number }) =>
-  db
-    .updateTable('deliveries')
-    .set({ due_at: 0, held_behind: null })
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', (eb) =>
-      eb
-        .selectFrom('deliveries')
-        .select('delivery_id')
-        .where('webhook_id', '=', p.webhookId)
-        .where('held_behind', 'is not', null)
-        .limit(p.limit),
-    ),
+const someHeld = query((db, p: { webhookId: string; limit: number }) =>
+  waitingOf(db, p).select(['q.event', 'q.webhook']).where('q.held_behind', 'is not', null).limit(p.limit),
 );

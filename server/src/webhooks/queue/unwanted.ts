@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { FIRST_ROWS, PASSED_ROWS, Pace } from '../../db/pace.ts';
-import { query, unindexed } from '../../db/query.ts';
-import { pendingOf, sessionColumn, type WebhookRef } from './queue.ts';
+import { query } from '../../db/query.ts';
+import { dueNowOf, endPending, type Key, waitingOf } from './pending.ts';
+import { sessionColumn, type WebhookRef } from './queue.ts';
 
 /** The event types and sessions of deliveries that stay in the queue; null for any. */
 export interface Wanted {
@@ -65,26 +66,24 @@ export class UnwantedDeliveries {
     const end = rows.at(-1);
     return {
       passed: Number(end?.passed ?? 0),
-      unwanted: rows.flatMap(({ delivery_id, isUnwanted }) => (isUnwanted ? [delivery_id] : [])),
-      last: end && { dueAt: end.due_at, position: end.position, deliveryId: end.delivery_id },
+      unwanted: rows.filter(({ isUnwanted }) => isUnwanted),
+      last: end && { dueAt: end.due_at, event: end.event },
     };
   }
 
-  async #cancel(on: Queryable, ids: readonly string[]): Promise<number> {
-    const { accountId } = this.#webhook;
-    if (ids.length === 0) return 0;
-    return cancelByIds.run(on, { accountId, ids: JSON.stringify(ids), reason: this.#reason, now: this.#now });
+  async #cancel(on: Queryable, keys: readonly Key[]): Promise<number> {
+    if (keys.length === 0) return 0;
+    return (await endPending(on, keys, { state: 'cancelled', reason: this.#reason, now: this.#now })).length;
   }
 }
 
 interface Place {
   readonly dueAt: number;
-  readonly position: number;
-  readonly deliveryId: string;
+  readonly event: number;
 }
 
-/** Before all deliveries; the positions of those that an earlier version stored are negative. */
-const START: Place = { dueAt: -1, position: 0, deliveryId: '' };
+/** Before all deliveries. */
+const START: Place = { dueAt: 0, event: -1 };
 
 interface UnwantedRange extends Place {
   readonly webhookId: string;
@@ -95,53 +94,51 @@ interface UnwantedRange extends Place {
   readonly anySession: number;
 }
 
-interface Passed {
-  readonly delivery_id: string;
+interface Passed extends Key {
   readonly due_at: number;
-  readonly position: number;
   readonly isUnwanted: boolean | number;
   /** Number of rows that were read. */
   readonly passed: number;
 }
 
 /**
- * Reads the next pending deliveries after a place, and returns the unwanted ones and the last one. Three ranges of the
- * index, because SQLite has no ranges of tuples.
+ * Reads the next pending deliveries after a place, those that are due now before those that wait, and returns the
+ * unwanted ones and the last one. Two ranges of those that wait, because SQLite has no ranges of tuples.
  */
 const nextPending = query<UnwantedRange, Passed>((db, p, dialect) => {
-  const range = (isLater: RawBuilder<boolean>) =>
+  const waiting = (isLater: RawBuilder<boolean>) =>
     db
       .selectFrom(
-        pendingOf(db, p)
-          .select(['d.delivery_id', 'd.due_at', 'd.position', 'd.kind', 'd.conversation'])
+        waitingOf(db, p)
+          .select(['q.event', 'q.webhook', 'q.due_at'])
           .where(isLater)
-          .orderBy('d.due_at')
-          .orderBy('d.position')
-          .orderBy('d.delivery_id')
+          .orderBy('q.due_at')
+          .orderBy('q.event')
           .limit(p.limit)
           .as('range'),
       )
       .selectAll();
-  const later = range(sql`d.due_at = ${p.dueAt} and d.position = ${p.position} and d.delivery_id > ${p.deliveryId}`)
-    .unionAll(range(sql`d.due_at = ${p.dueAt} and d.position > ${p.position}`))
-    .unionAll(range(sql`d.due_at > ${p.dueAt}`));
+  const due = db
+    .selectFrom(
+      dueNowOf(db, p)
+        .select(['q.event', 'q.webhook', sql<number>`0`.as('due_at')])
+        .where(sql<boolean>`cast(${p.dueAt} as bigint) = 0 and q.event > ${p.event}`)
+        .orderBy('q.event')
+        .limit(p.limit)
+        .as('range'),
+    )
+    .selectAll();
+  const later = due
+    .unionAll(waiting(sql`q.due_at = ${p.dueAt} and q.event > ${p.event}`))
+    .unionAll(waiting(sql`q.due_at > ${p.dueAt}`));
   const isUnwanted = sql<boolean>`(
-    (${p.anyKind} = 0 and kind not in ${dialect.texts(p.kinds)}) or
-    (${p.anySession} = 0 and ${sessionColumn('conversation')} not in ${dialect.texts(p.sessionIds)}))`;
+    (${p.anyKind} = 0 and e.kind not in ${dialect.texts(p.kinds)}) or
+    (${p.anySession} = 0 and ${sessionColumn('e.conversation')} not in ${dialect.texts(p.sessionIds)}))`;
   return sql<Passed>`
-    select delivery_id, due_at, position, ${isUnwanted} as "isUnwanted", passed from (
-      select next.*, row_number() over (order by due_at, position, delivery_id) as passed, count(*) over () as total
-      from (select * from ${later.as('later')} order by due_at, position, delivery_id limit ${p.limit}) as next
-    ) as numbered
+    select event, webhook, due_at, ${isUnwanted} as "isUnwanted", passed from (
+      select next.*, row_number() over (order by due_at, event) as passed, count(*) over () as total
+      from (select * from ${later.as('later')} order by due_at, event limit ${p.limit}) as next
+    ) as numbered join events e on e.position = numbered.event
     where passed = total or ${isUnwanted}
     order by passed`;
 });
-
-const cancelByIds = query((db, p: { accountId: string; ids: string; reason: string; now: number }, dialect) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason, held_behind: null })
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', dialect.texts(p.ids))
-    .where(unindexed('state'), '=', 'pending'),
-);

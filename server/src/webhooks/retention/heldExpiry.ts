@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
+import type { Tx } from '../../db/commit.ts';
 import { query } from '../../db/query.ts';
 import { firstIdAt } from '../../ids.ts';
 import type { Cleaning, Steps } from '../../jobs/cleaning.ts';
 import type { Metrics } from '../../metrics.ts';
-import { ownerOfPending, pendingOf, readLanes } from '../queue/queue.ts';
+import { dueNowOf, endPending, waitingOf } from '../queue/pending.ts';
+import { ownerOfPending, readLanes } from '../queue/queue.ts';
 import { releaseSome } from '../queue/strictOrder.ts';
 
 interface Options {
@@ -26,9 +27,13 @@ export function expiresHeld({ clock, metrics, heldDays, before }: Options): Clea
       const errors: unknown[] = [];
       for (const { webhook_id: webhookId } of await readLanes(steps.database.longReader)) {
         if (steps.isStopped) break;
-        const held = { webhookId, before: end, firstKept: firstIdAt('dlv', end), reason };
+        const held = { webhookId, before: end, firstKept: firstIdAt('dlv', end) };
+        const expire = async (tx: Tx, limit: number) => {
+          const old = await heldTooLong.all(tx, { ...held, limit });
+          return (await endPending(tx, old, { state: 'expired', reason, now: clock.now() })).length;
+        };
         try {
-          const expired = await steps.repeat((tx, limit) => expireHeld.run(tx, { ...held, limit, now: clock.now() }));
+          const expired = await steps.repeat(expire);
           metrics.settled.inc({ state: 'expired' }, expired);
           total += expired;
           if (expired > 0) await releaseBehind(steps, webhookId);
@@ -54,35 +59,24 @@ interface Held {
   before: number;
   firstKept: string;
   limit: number;
-  now: number;
-  reason: string;
 }
 
-const expireHeld = query((db, p: Held) => {
-  const oldest = (isOld: RawBuilder<boolean>) =>
-    db
-      .selectFrom(
-        pendingOf(db, p)
-          .select('d.delivery_id')
-          .where(isOld)
-          .orderBy('d.due_at')
-          .orderBy('d.position')
-          .orderBy('d.delivery_id')
-          .limit(p.limit)
-          .as('oldest'),
-      )
-      .select('delivery_id')
-      .where('delivery_id', '<', p.firstKept);
+/** The first deliveries of the two tables that are old enough. */
+const heldTooLong = query((db, p: Held) => {
+  const due = dueNowOf(db, p).select(['q.event', 'q.webhook']).orderBy('q.event').limit(p.limit);
+  const waiting = waitingOf(db, p)
+    .select(['q.event', 'q.webhook'])
+    .where('q.due_at', '<', p.before)
+    .orderBy('q.due_at')
+    .orderBy('q.event')
+    .limit(p.limit);
+  const either = db
+    .selectFrom(due.as('q'))
+    .selectAll()
+    .unionAll(db.selectFrom(waiting.as('q')).selectAll());
   return db
-    .updateTable('deliveries')
-    .set({ state: 'expired', settled_at: p.now, reason: p.reason, held_behind: null })
-    .where('account_id', '=', (eb) =>
-      eb.selectFrom('webhooks').select('account_id').where('webhook_id', '=', p.webhookId),
-    )
-    .where(
-      'delivery_id',
-      'in',
-      oldest(sql`d.due_at = 0`).unionAll(oldest(sql`d.due_at > 0 and d.due_at < ${p.before}`)),
-    )
-    .where('state', '=', sql.lit('pending' as const));
+    .selectFrom(either.as('q'))
+    .innerJoin('deliveries as d', (join) => join.onRef('d.event', '=', 'q.event').onRef('d.webhook', '=', 'q.webhook'))
+    .select(['q.event', 'q.webhook'])
+    .where('d.delivery_id', '<', p.firstKept);
 });

@@ -3,167 +3,125 @@ import type { Tx } from '../../db/commit.ts';
 import { PASSED_ROWS } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import { firstIdAt } from '../../ids.ts';
-import { type Cleaning, forEachAccount, type Steps } from '../../jobs/cleaning.ts';
+import type { Cleaning, Steps } from '../../jobs/cleaning.ts';
 
 /*
- * Deletes old deliveries and events. Both are passed once in the order of their ids, a window at a time: pending
- * deliveries and their events stay, however many there are, and are not read again in the same run.
+ * Deletes old events with their deliveries and attempts. The log is passed once from its beginning, a window at a time,
+ * and each transaction deletes a range of it: pending deliveries and their events stay, however many there are, and
+ * are not read again in the same run.
  */
 
 /** @param before returns the steady time before which the log is deleted */
 export function prunesLog(before: () => number): Cleaning {
   return {
     name: 'old events and deliveries',
-    run: (steps) => {
-      const end = before();
-      return forEachAccount(steps, async (accountId) => {
-        const deliveries = await settle(pruneDeliveries(steps, accountId, end));
-        const events = await pruneEvents(steps, accountId, end);
-        if ('error' in deliveries) throw deliveries.error;
-        return deliveries.value + events;
-      });
+    async run(steps) {
+      const end = firstIdAt('evt', before());
+      const errors: unknown[] = [];
+      let pruned = 0;
+      for (let after = -1; !steps.isStopped; ) {
+        const window = await eventsAfter.all(steps.database.longReader, { after, limit: PASSED_ROWS });
+        const young = window.findIndex(({ event_id }) => event_id >= end);
+        const old = young === -1 ? window : window.slice(0, young);
+        const positions = old.map(({ position }) => position);
+        pruned += await pruneRange(steps, positions, errors);
+        const last = positions.at(-1);
+        if (last === undefined || old.length < PASSED_ROWS) break;
+        after = last;
+      }
+      if (!steps.isStopped)
+        await steps.repeat((tx, limit) => deleteReceivers.run(tx, { limit, before: end.slice(PREFIX) }));
+      if (errors.length > 0) throw new AggregateError(errors, `failed for ${errors.length} events`);
+      return pruned;
     },
   };
 }
 
-type Settled<T> = { readonly value: T } | { readonly error: unknown };
-
-const settle = <T>(work: Promise<T>): Promise<Settled<T>> =>
-  work.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-
-async function pruneDeliveries(steps: Steps, accountId: string, before: number): Promise<number> {
-  const { longReader } = steps.database;
-  const end = firstIdAt('dlv', before);
-  let pruned = 0;
-  for (let after = ''; !steps.isStopped; ) {
-    const range = { accountId, after, end, limit: PASSED_ROWS };
-    const last = (await lastDelivery.first(longReader, range))?.id ?? null;
-    if (last === null) break;
-    const old = await settledDeliveries.all(longReader, { accountId, after, last });
-    const ids = old.map(({ delivery_id }) => delivery_id);
-    pruned += await steps.inChunks(ids, (tx, chunk) => deleteDeliveries(tx, accountId, chunk));
-    after = last;
+/** Deletes a range of the log, and around the events whose rows the database refuses to delete. */
+async function pruneRange(steps: Steps, positions: readonly number[], errors: unknown[]): Promise<number> {
+  const { dialect } = steps.database.reader;
+  try {
+    return await steps.inChunks(positions, (tx, chunk) => deleteRange(tx, chunk));
+  } catch (error) {
+    if (dialect.faultOf(error) === 'away' || steps.isStopped) throw error;
+    if (positions.length === 1 || errors.length >= MOST_FAILURES) {
+      errors.push(error);
+      return 0;
+    }
+    const middle = positions.length >> 1;
+    const first = await pruneRange(steps, positions.slice(0, middle), errors);
+    return first + (await pruneRange(steps, positions.slice(middle), errors));
   }
-  return pruned;
 }
 
-async function pruneEvents(steps: Steps, accountId: string, before: number): Promise<number> {
-  const { longReader } = steps.database;
-  const end = firstIdAt('evt', before);
-  let pruned = 0;
-  for (let after = ''; !steps.isStopped; ) {
-    const range = { accountId, after, end, limit: PASSED_ROWS };
-    const last = (await lastEvent.first(longReader, range))?.id ?? null;
-    if (last === null) break;
-    const old = await unneededEvents.all(longReader, { accountId, after, last });
-    const ids = old.map(({ event_id }) => event_id);
-    pruned += await steps.inChunks(ids, (tx, chunk) => deleteEvents.run(tx, { accountId, ids: JSON.stringify(chunk) }));
-    after = last;
-  }
-  return pruned;
-}
+/** Events that cannot be deleted, after which a run searches for no more of them and leaves whole ranges. */
+const MOST_FAILURES = 20;
 
-/** Leaves those that were replayed after they were read. */
-async function deleteDeliveries(tx: Tx, accountId: string, chunk: readonly string[]): Promise<number> {
-  const deleted = await deleteSettled.all(tx, { accountId, ids: JSON.stringify(chunk) });
-  const ids = JSON.stringify(deleted.map(({ delivery_id }) => delivery_id));
-  if (deleted.length > 0) await deleteAttempts.run(tx, { accountId, ids });
-  return deleted.length;
+/** Leaves the deliveries that were replayed after they were read. */
+async function deleteRange(tx: Tx, positions: readonly number[]): Promise<number> {
+  const range = { first: positions[0] ?? 0, last: positions.at(-1) ?? -1 };
+  const deliveries = await deleteSettled.run(tx, range);
+  await deleteAttempts.run(tx, range);
+  return deliveries + (await deleteEvents.run(tx, range));
 }
 
 interface Range {
-  accountId: string;
-  after: string;
-  end: string;
-  limit: number;
+  first: number;
+  last: number;
 }
 
-interface Window {
-  accountId: string;
-  after: string;
-  last: string;
-}
-
-const lastDelivery = query((db, p: Range) =>
+const eventsAfter = query((db, p: { after: number; limit: number }) =>
   db
-    .selectFrom(
-      db
-        .selectFrom('deliveries')
-        .select('delivery_id')
-        .where('account_id', '=', p.accountId)
-        .where('delivery_id', '>', p.after)
-        .where('delivery_id', '<', p.end)
-        .orderBy('delivery_id')
-        .limit(p.limit)
-        .as('some'),
-    )
-    .select(({ fn }) => fn.max<string | null>('delivery_id').as('id')),
+    .selectFrom('events')
+    .select(['position', 'event_id'])
+    .where('position', '>', p.after)
+    .orderBy('position')
+    .limit(p.limit),
 );
 
-const settledDeliveries = query((db, p: Window) =>
+const deleteSettled = query((db, p: Range) =>
   db
-    .selectFrom('deliveries')
-    .select('delivery_id')
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', '>', p.after)
-    .where('delivery_id', '<=', p.last)
+    .deleteFrom('deliveries')
+    .where('event', '>=', p.first)
+    .where('event', '<=', p.last)
     .where('state', '<>', 'pending'),
 );
 
-const deleteSettled = query((db, p: { accountId: string; ids: string }, dialect) =>
-  db
-    .deleteFrom('deliveries')
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', dialect.texts(p.ids))
-    .where('state', '<>', 'pending')
-    .returning('delivery_id'),
-);
-
-const deleteAttempts = query((db, p: { accountId: string; ids: string }, dialect) =>
-  db.deleteFrom('attempts').where('account_id', '=', p.accountId).where('delivery_id', 'in', dialect.texts(p.ids)),
-);
-
-const lastEvent = query((db, p: Range) =>
-  db
-    .selectFrom(
-      db
-        .selectFrom('events')
-        .select('event_id')
-        .where('account_id', '=', p.accountId)
-        .where('event_id', '>', p.after)
-        .where('event_id', '<', p.end)
-        .orderBy('event_id')
-        .limit(p.limit)
-        .as('some'),
-    )
-    .select(({ fn }) => fn.max<string | null>('event_id').as('id')),
-);
-
-/**
- * A delivery that is left is pending, for example after a replay. Its event stays with it. Not `not exists`, for which
- * PostgreSQL may read all deliveries for each batch of events instead of looking up each event.
+/*
+ * A delivery that is left is pending, for example after a replay. Its event and its attempts stay with it. Not `not
+ * exists`, for which PostgreSQL may read all deliveries instead of looking up each one.
  */
-const isUnneeded = sql<boolean>`(
-  select 1 from deliveries where deliveries.account_id = events.account_id and deliveries.event_id = events.event_id
-  limit 1) is null`;
-
-const unneededEvents = query((db, p: Window) =>
+const deleteAttempts = query((db, p: Range) =>
   db
-    .selectFrom('events')
-    .select('event_id')
-    .where('account_id', '=', p.accountId)
-    .where('event_id', '>', p.after)
-    .where('event_id', '<=', p.last)
-    .where(isUnneeded),
+    .deleteFrom('attempts')
+    .where('event', '>=', p.first)
+    .where('event', '<=', p.last)
+    .where(
+      sql<boolean>`(select 1 from deliveries d where d.event = attempts.event and d.webhook = attempts.webhook limit 1)
+        is null`,
+    ),
 );
 
-const deleteEvents = query((db, p: { accountId: string; ids: string }, dialect) =>
+const deleteEvents = query((db, p: Range) =>
   db
     .deleteFrom('events')
-    .where('account_id', '=', p.accountId)
-    .where('event_id', 'in', dialect.texts(p.ids))
-    .where(isUnneeded),
+    .where('position', '>=', p.first)
+    .where('position', '<=', p.last)
+    .where(sql<boolean>`(select 1 from deliveries d where d.event = events.position limit 1) is null`),
+);
+
+/** Length of `whk_` and `evt_`. */
+const PREFIX = 4;
+
+/** Deletes the numbers of removed webhooks of which the log has nothing. */
+const deleteReceivers = query((db, p: { limit: number; before: string }) =>
+  db.deleteFrom('receivers').where('seq', 'in', (eb) =>
+    eb
+      .selectFrom('receivers as r')
+      .select('r.seq')
+      .where(sql`substr(r.webhook_id, ${sql.lit(PREFIX + 1)})`, '<', p.before)
+      .where(sql<boolean>`(select 1 from webhooks w where w.webhook_id = r.webhook_id) is null`)
+      .where(sql<boolean>`(select 1 from deliveries d where d.webhook = r.seq limit 1) is null`)
+      .limit(p.limit),
+  ),
 );

@@ -82,7 +82,7 @@ export async function watchForTwoOwners(home: Home): Promise<() => Promise<strin
     create function note_attempt() returns trigger as $$
       declare holder text;
       begin
-        select lease_owner into holder from webhooks where webhook_id = new.webhook_id;
+        select lease_owner into holder from webhooks join receivers using (webhook_id) where seq = new.webhook;
         if 'switchboard ' || coalesce(holder, 'nobody') <> current_setting('application_name') then
           insert into violations values (current_setting('application_name') || ' delivered for a webhook that ' ||
             coalesce(holder, 'nobody') || ' has');

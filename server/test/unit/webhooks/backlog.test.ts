@@ -4,7 +4,7 @@ import { Backlog } from '../../../src/webhooks/lanes/backlog.ts';
 import type { Due } from '../../../src/webhooks/queue/due.ts';
 
 const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
-  accountId: 'acc_1',
+  webhook: 1,
   deliveryId,
   eventId: `evt_${deliveryId}`,
   kind: 'message.sent',

@@ -1,7 +1,10 @@
+import type { Dialect } from '../../dialect.ts';
+
 /** Accounts, their credentials, and what limits and records the use of these. */
-export const accountTables: readonly string[] = [
+export const accountTables = ({ counted }: Dialect): readonly string[] => [
+  // The event log refers to accounts by their number.
   `create table accounts (
-    account_id text primary key, email text not null unique, name text, password_hash text not null,
+    seq ${counted}, account_id text not null unique, email text not null unique, name text, password_hash text not null,
     token_version integer not null, created_at bigint not null, link_salt text)`,
 
   `create table api_keys (

@@ -1,11 +1,9 @@
 import type { Dialect } from '../../dialect.ts';
 
 /** Webhooks, the event log and deliveries. */
-export const webhookTables = ({ clustered, positions, log }: Dialect): readonly string[] => {
+export const webhookTables = ({ clustered, counted, numbered, roomy, positions }: Dialect): readonly string[] => {
   // Most rows are of these types, so they have no entry in the indexes of types.
   const usual = `('message.incoming', 'message.sent', 'message.delivered', 'message.read')`;
-  const order = log.order.join(', ');
-  const eventOrder = order.includes('event_id') ? order : `${order}, event_id`;
   return [
     `create table webhooks (
       account_id text not null, webhook_id text not null unique, is_default integer not null, url text not null,
@@ -33,51 +31,49 @@ export const webhookTables = ({ clustered, positions, log }: Dialect): readonly 
       webhook_id text not null, minute bigint not null, figures text not null,
       primary key (webhook_id, minute)) ${clustered}`,
 
+    // A number for each webhook and each subscription, which the log keeps after they are removed.
+    `create table receivers (seq ${counted}, webhook_id text not null unique)`,
+
+    // Only the end of the log is written to, and nothing in it changes.
     `create table events (
-      account_id text not null, event_id text not null, kind text not null, conversation text not null,
-      message_id text, body text not null, trace text, is_test integer not null, created_at bigint not null,
-      position bigint not null default 0,
-      primary key (account_id, event_id))`,
-    ...(log.order.includes('position')
-      ? ['create index events_position on events (account_id, position, event_id)']
-      : []),
-    `create index events_message on events (account_id, message_id) where message_id is not null`,
-    `create index events_kind on events (account_id, kind, ${eventOrder}) where kind not in ${usual}`,
+      position ${numbered}, account integer not null, event_id text not null, kind text not null,
+      conversation text not null, message_id text, message_hash integer, body text not null, trace text,
+      is_test integer not null, created_at bigint not null)`,
+    // With the hash, the index alone answers which events are about a message.
+    `create index events_account on events (account, position, message_hash)`,
+    `create index events_kind on events (account, kind, position) where kind not in ${usual}`,
     `create table log_epochs (
       epoch text not null, starts_after text not null, server text, written_by text, created_at bigint not null,
       primary key (epoch)) ${clustered}`,
     `insert into log_epochs (epoch, starts_after, created_at) values ('', '0.evt_00000000000000000000000000', 0)`,
 
+    // No index has a column that a successful delivery changes, so PostgreSQL updates the row in its page.
     `create table deliveries (
-      account_id text not null, delivery_id text not null, webhook_id text not null, event_id text not null,
-      kind text not null, conversation text not null, state text not null, due_at bigint not null,
-      position bigint not null default 0, held_behind text, attempts integer not null,
-      steps integer not null, last_class text, last_message text, last_status integer, last_duration_ms integer,
-      last_response text, last_started_at bigint, reason text, is_test integer not null, created_at bigint not null,
-      settled_at bigint,
-      primary key (account_id, delivery_id)) ${clustered}`,
-    // The queue: a lane reads it in this order. A row leaves it when it is settled.
-    `create index deliveries_due on deliveries (webhook_id, due_at, position, delivery_id) where state = 'pending'`,
-    // Waiting deliveries by conversation: whether a later one has to wait behind them. For `due_at > 0`, SQLite would
-    // prefer the index of the queue.
-    `create index deliveries_waiting on deliveries (webhook_id, conversation, position, delivery_id)
-      where state = 'pending' and due_at <> 0`,
-    // Deliveries that an earlier one releases once it is settled.
-    `create index deliveries_held on deliveries (webhook_id, conversation, position, delivery_id)
-      where held_behind is not null`,
-    `create index deliveries_event on deliveries (account_id, event_id)`,
-    `create index deliveries_undelivered on deliveries (account_id, delivery_id)
-      where state in ('failed', 'expired', 'cancelled')`,
-    `create index deliveries_state on deliveries (account_id, state, delivery_id)
-      where state in ('failed', 'expired', 'cancelled')`,
-    // SQLite uses it only for queries with its expression: otherwise it would prefer it to the queue.
-    `create index deliveries_webhook on deliveries (substr(webhook_id, 1), delivery_id)`,
-    `create index deliveries_kind on deliveries (account_id, kind, delivery_id) where kind not in ${usual}`,
+      event bigint not null, webhook integer not null, account integer not null, delivery_id text not null, kind text,
+      state text not null, undelivered text, attempts integer not null, steps integer not null, last_class text,
+      last_message text, last_status integer, last_duration_ms integer, last_response text, last_started_at bigint,
+      reason text, settled_at bigint,
+      primary key (event, webhook)) ${clustered || roomy}`,
+    `create unique index deliveries_account on deliveries (account, delivery_id)`,
+    `create index deliveries_webhook on deliveries (webhook, delivery_id)`,
+    `create index deliveries_undelivered on deliveries (account, delivery_id) where undelivered is not null`,
+    `create index deliveries_state on deliveries (account, undelivered, delivery_id) where undelivered is not null`,
+    `create index deliveries_kind on deliveries (account, kind, delivery_id) where kind is not null`,
+
+    // The pending deliveries: those that are due now, and those that are due later or wait for an earlier one.
+    `create table queue (
+      webhook integer not null, event bigint not null, conversation text, primary key (webhook, event)) ${clustered}`,
+    `create table waiting (
+      webhook integer not null, event bigint not null, due_at bigint not null, conversation text not null,
+      held_behind bigint, primary key (webhook, event)) ${clustered}`,
+    `create index waiting_due on waiting (webhook, due_at, event)`,
+    `create index waiting_conversation on waiting (webhook, conversation, event)`,
+    `create index waiting_held on waiting (webhook, conversation, event) where held_behind is not null`,
+
     `create table attempts (
-      account_id text not null, delivery_id text not null, number integer not null, webhook_id text not null,
-      class text not null, status integer, duration_ms integer not null, message text not null, response text,
-      started_at bigint not null,
-      primary key (account_id, delivery_id, number)) ${clustered}`,
+      event bigint not null, webhook integer not null, number integer not null, class text not null, status integer,
+      duration_ms integer not null, message text not null, response text, started_at bigint not null,
+      primary key (event, webhook, number)) ${clustered}`,
     ...positions,
   ];
 };
