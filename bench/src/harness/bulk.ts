@@ -71,17 +71,23 @@ export function fillTables(home: Home, account: BulkAccount, rows: number): void
   ] as const) {
     const kind = `iif(n % ${PART} = 0, 'message.read', 'message.sent')`;
     const conversation = `'${account.sessionId}/49170' || (7000000 + n % 1000)`;
-    insert(`${series} insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
-      select '${accountId}', ${idOf('evt', at)}, ${kind}, ${conversation}, '{"event":"message.sent","data":{}}', 0, ${at} from s`);
+    const position = `${at}000 + n`;
+    const accountNumber = `(select seq from accounts where account_id = '${accountId}')`;
+    insert(`${series} insert into events (position, account, event_id, kind, conversation, body, is_test, created_at)
+      select ${position}, ${accountNumber}, ${idOf('evt', at)}, ${kind}, ${conversation}, '{"event":"message.sent","data":{}}', 0, ${at} from s`);
     for (const [webhookId, state, place] of [
       [settled, at === recent ? `iif(n % ${PART} = 1, 'failed', 'delivered')` : `'delivered'`, 0],
       [pending, `'pending'`, 500_000_000],
-    ] as const)
-      if (webhookId !== undefined)
-        insert(`${series} insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation,
-            state, due_at, attempts, steps, is_test, created_at, settled_at)
-          select '${accountId}', ${idOf('dlv', at, place)}, '${webhookId}', ${idOf('evt', at)}, ${kind},
-            ${conversation}, ${state}, 0, 1, 1, 0, ${at}, ${at} from s`);
+    ] as const) {
+      if (webhookId === undefined) continue;
+      const webhook = `(select seq from receivers where webhook_id = '${webhookId}')`;
+      insert(`${series} insert into deliveries (event, webhook, account, delivery_id, state, undelivered, attempts, steps,
+          settled_at)
+        select ${position}, ${webhook}, ${accountNumber}, ${idOf('dlv', at, place)}, ${state},
+          iif(${state} = 'failed', 'failed', null), 1, 1, ${at} from s`);
+      if (webhookId === pending)
+        insert(`${series} insert into queue (webhook, event) select ${webhook}, ${position} from s`);
+    }
   }
   insert(`${series} insert into idempotency_keys (account_id, idempotency_key, request_hash, owner, answer, resource_id,
       created_at) select '${accountId}', 'old' || n, 'hash', 'gone', '{}', 'x' || n, ${now - 2 * DAY_MS} from s`);
