@@ -113,6 +113,9 @@ const lowerCursor = query(
     where seq > (select coalesce(max(seq), 0) from messages)`,
 );
 
+/** Characters of the texts of a batch, unless its first text is longer. */
+const BATCH_LENGTH = 50_000;
+
 /**
  * Adds the next messages after the cursor to the index, in order, and moves the cursor. Every message up to `upTo` must
  * be committed or rolled back.
@@ -120,7 +123,12 @@ const lowerCursor = query(
  */
 export async function indexNext(tx: Tx, upTo: number, limit: number): Promise<number> {
   const after = await readCursor(tx);
-  const rows = await nextMessages.all(tx, { after, upTo, limit });
+  const next = await nextMessages.all(tx, { after, upTo, limit });
+  let length = 0;
+  const rows = next.filter(({ body, content }, n) => {
+    length += body.length + (content?.length ?? 0);
+    return n === 0 || length <= BATCH_LENGTH;
+  });
   const last = rows.at(-1);
   if (last === undefined) return 0;
   // This range is empty, unless the cursor was set back to rebuild the index.

@@ -19,8 +19,8 @@ const EVERY_MS = 1000;
 /** Time in ms until transactions are looked at again that were open. */
 const WRITERS_MS = 100;
 const RETRY_MS = 5000;
-/** Messages per transaction. */
-const MESSAGES = { first: 20, fewest: 5, most: 200 };
+/** Messages per transaction. At least as many as arrive with a transaction, so that the index keeps up with them. */
+const MESSAGES = { first: 100, fewest: 100, most: 250 };
 
 /**
  * Adds new messages to the search index, in batches. The messages after the cursor are the work that is left, so it
@@ -70,7 +70,7 @@ export class WordIndexer {
     if (settled === undefined) return;
     const step = async (tx: Tx, limit: number) => ((await claim(tx, settled)) ? indexNext(tx, settled.seq, limit) : 0);
     try {
-      await this.#pace.repeat(commit, step, { isStopped: () => this.#isStopped });
+      while (!this.#isStopped && (await this.#pace.run(commit, step)) > 0);
     } catch (error) {
       if (isAway(error) || this.#isStopped) throw error;
       await this.#indexEach(settled, commit);

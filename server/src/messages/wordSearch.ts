@@ -53,8 +53,8 @@ export async function findByWords(
   return { seqs: [...newest.seqs, ...older.seqs], end: older.end };
 }
 
-/** Messages that one statement reads without the index. */
-const UNINDEXED_READ = 500;
+/** Messages that one statement reads without the index, and number of these statements. */
+const UNINDEXED = { read: 200, reads: 25 };
 
 /** Searches the messages after a `seq` without the index. */
 async function findAfter(
@@ -64,16 +64,22 @@ async function findAfter(
   elapsed: () => number,
 ): Promise<WordMatches> {
   const found: number[] = [];
-  const startedAt = elapsed();
-  for (let top = before; top > cursor + 1; ) {
-    const rows = await unindexed.all(on, { accountId, after: cursor, before: top, limit: UNINDEXED_READ });
-    for (const { seq, body, content } of rows)
-      if (body !== null && hasWords(indexedWords({ accountId, text: searchText(body, contentOf({ content })) }), words))
-        found.push(seq);
-    if (found.length >= most) return cut(found.slice(0, most), most, 0);
-    top = rows.length < UNINDEXED_READ ? 0 : (rows.at(-1)?.seq ?? 0);
-    if (top > cursor + 1 && elapsed() - startedAt > LONGEST_MS) return { seqs: found, end: top };
-    if (top > 0) await setImmediate(); // requests that have arrived go first
+  let spentMs = 0; // without the reads, which take longer the more others read
+  let top = before;
+  for (let reads = 0; top > cursor + 1; reads++) {
+    if (reads === UNINDEXED.reads) return { seqs: found, end: top };
+    const rows = await unindexed.all(on, { accountId, after: cursor, before: top, limit: UNINDEXED.read });
+    const startedAt = elapsed();
+    for (const { seq, body, content } of rows) {
+      if (body === null) continue;
+      if (hasWords(indexedWords({ accountId, text: searchText(body, contentOf({ content })) }), words)) found.push(seq);
+      // Even among these, because a few long texts take as long as many short ones.
+      const isLate = spentMs + elapsed() - startedAt > LONGEST_MS;
+      if (found.length === most || isLate) return { seqs: found, end: seq };
+    }
+    spentMs += elapsed() - startedAt;
+    top = rows.length < UNINDEXED.read ? 0 : (rows.at(-1)?.seq ?? 0);
+    await setImmediate(); // requests that have arrived go first
   }
   return { seqs: found, end: undefined };
 }
