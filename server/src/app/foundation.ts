@@ -20,6 +20,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly random?: () => number;
+  /** Shortens the longest wait of work that joins other transactions, for tests. */
+  readonly patienceMs?: number;
   /** Makes the database fail, for tests. */
   readonly wrapStore?: (store: Store) => Store;
 }
@@ -49,6 +51,7 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
     onUpgrade: (upgrade) => log.info(upgrade, 'upgraded database schema'),
     onWait: (holders) => log.warn({ holders }, 'waiting for tables that other connections have locked'),
     children,
+    patienceMs: overrides.patienceMs,
     wrapStore: overrides.wrapStore,
   });
   const database = tracing?.database(opened) ?? opened;

@@ -56,6 +56,8 @@ interface OpenOptions {
   readonly onWait?: (holders: readonly string[]) => void;
   /** Reports threads of the database that fail. */
   readonly children?: Children;
+  /** Longest time that work waits for other work to join, in milliseconds; defaults to a second. */
+  readonly patienceMs?: number | undefined;
   /** For tests with faults. */
   readonly wrapStore?: ((store: Store) => Store) | undefined;
 }
@@ -86,6 +88,7 @@ export async function openDatabase(
     onUpgrade = () => {},
     onWait = () => {},
     children = new Children(),
+    patienceMs,
     wrapStore = (store) => store,
   }: OpenOptions = {},
 ): Promise<Database> {
@@ -110,7 +113,7 @@ export async function openDatabase(
   const [first, last] = [applied[0], applied.at(-1)];
   if (first !== undefined && last !== undefined && first !== foundation.version)
     onUpgrade({ from: first - 1, to: last, ms: Math.round(performance.now() - startedAt) }); // versions have no gaps
-  const group = new GroupCommit(store);
+  const group = new GroupCommit(store, { patienceMs });
   opening.defer(() => group.stop());
   const seal = await openSeal(group.commit, keys, store.rewrite);
   const opened = opening.move();

@@ -66,7 +66,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered
   readonly #busyKeys = new Set<Key>();
   readonly #settled = new Condition();
 
-  constructor(store: Store, { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {}) {
+  constructor(store: Store, { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number | undefined } = {}) {
     super();
     this.#store = store;
     this.#patienceMs = patienceMs;

@@ -107,9 +107,12 @@ export function createInbox({
         await judgeAhead(event.group.participants.map(({ phoneNumber }) => phoneNumber));
       // In their order: those that wait continue in it, and the first of them may be the next work.
       for (let work = identities.workOn(sessionId); work !== undefined; work = identities.workOn(sessionId)) await work;
-      if (event.type === 'receipt')
-        await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
-      else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
+      if (event.type === 'receipt') {
+        // The network gets its acknowledgement after the commit, and repeats a receipt that is lost until then. The end
+        // of a session commits what waits, because its work has the same key.
+        const canWait = event.status !== 'failed';
+        await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId, { canWait });
+      } else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
       else if (event.type === 'label_removed')
         await removeLabel({ deletions: options.deletions, database }, session, event.networkId);
       else if (event.type === 'unreadable' && unreadableMessages(event) === 0) countInMetrics(options.metrics, event);

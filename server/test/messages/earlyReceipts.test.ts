@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
-import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
 import { puppet } from '../support/networks/puppet.ts';
-import { startServer } from '../support/server.ts';
+import { startServer, type TestServerOptions } from '../support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 const [BOB, MALLORY, HIDDEN, STRANGER] = ['491702222222', '491703333333', '000491704444444', '000491705555555'];
@@ -25,19 +25,24 @@ const receive = (networkId: string, from: string, rest: Partial<Receipt> = {}) =
   });
 const identify = (standIn: string, phoneNumber: string) => report({ type: 'identified', standIn, phoneNumber });
 
+/** Starts a server with a session whose network is the test. */
+async function startPuppet(test: TestContext, home: Home, options: TestServerOptions = {}) {
+  const server = await startServer({ home, env: { CONNECTORS: PUPPET }, ...options });
+  const { send } = puppet;
+  test.after(async () => {
+    Object.assign(puppet, { send });
+    await server.stop();
+    await home.remove();
+  });
+  const { call } = await server.account();
+  const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+  await call('POST', `/sessions/${sessionId}/connect`);
+  return { server, call, sessionId };
+}
+
 describeOnEachDatabase('a receipt that cannot take effect yet', (newHome) => {
   async function setUp(test: TestContext) {
-    const home = await newHome();
-    const server = await startServer({ home, env: { CONNECTORS: PUPPET } });
-    const { send } = puppet;
-    test.after(async () => {
-      Object.assign(puppet, { send });
-      await server.stop();
-      await home.remove();
-    });
-    const { call } = await server.account();
-    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
-    await call('POST', `/sessions/${sessionId}/connect`);
+    const { server, call, sessionId } = await startPuppet(test, await newHome());
     const read = async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body;
     return {
       read,
@@ -129,5 +134,49 @@ describeOnEachDatabase('a receipt that cannot take effect yet', (newHome) => {
     assert.equal(await statusOf(messageId), 'sent');
     await identify(HIDDEN, BOB);
     assert.deepEqual([await statusOf(messageId), await waiting()], ['read', 0]);
+  });
+});
+
+describeOnEachDatabase('a receipt while nothing else is written', (newHome) => {
+  async function setUp(test: TestContext) {
+    const started = await startPuppet(test, await newHome(), { patienceMs: 600_000 });
+    const { call, sessionId } = started;
+    const send = async (): Promise<string> =>
+      (await call('POST', '/messages/send', { sessionId, to: BOB, message: 'hi' })).body.messageId;
+    return {
+      ...started,
+      send,
+      messageId: await send(),
+      statusOf: async (messageId: string) => (await call('GET', `/messages/${messageId}`)).body.status,
+    };
+  }
+
+  it('is stored with the next message', async (test) => {
+    const { send, messageId, statusOf } = await setUp(test);
+    const received = receive(messageId, BOB);
+    await send();
+    await received;
+    assert.equal(await statusOf(messageId), 'read');
+  });
+
+  it('is stored when its session is disconnected', async (test) => {
+    const { call, sessionId, messageId, statusOf } = await setUp(test);
+    const received = receive(messageId, BOB);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await received;
+    assert.equal(await statusOf(messageId), 'read');
+  });
+
+  it('is stored when the server stops', async (test) => {
+    const { server, messageId } = await setUp(test);
+    const received = receive(messageId, BOB);
+    await server.stop();
+    await received;
+  });
+
+  it('does not wait if the message has failed', async (test) => {
+    const { messageId, statusOf } = await setUp(test);
+    await receive(messageId, BOB, { status: 'failed', error: 'refused' });
+    assert.equal(await statusOf(messageId), 'failed');
   });
 });

@@ -41,6 +41,8 @@ export interface TestServerOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Longest wait of receipts for other work to commit; short by default, because tests wait for them. */
+  readonly patienceMs?: number;
   /** Makes the database fail. */
   readonly wrapStore?: (store: Store) => Store;
 }
@@ -57,6 +59,7 @@ export async function startServer({
   env = {},
   clock,
   log,
+  patienceMs = 10,
   wrapStore,
 }: TestServerOptions = {}): Promise<TestServer> {
   const ownHome = home ?? (await newHome(database));
@@ -72,6 +75,7 @@ export async function startServer({
       ...env,
     });
     const app = await createApp(settings, {
+      patienceMs,
       ...(clock && { clock }),
       ...(log && { log }),
       ...(wrapStore && { wrapStore }),
