@@ -23,6 +23,11 @@ export interface Dialect {
   readonly kysely: Omit<KyselyDialect, 'createDriver'>;
   /** Ends a `create table` whose rows are small and found by primary key: stores the rows in the index. */
   readonly clustered: string;
+  /**
+   * Ends a `create table` whose rows are updated soon after they are inserted. PostgreSQL fills its pages with new rows
+   * to that percentage: an update that finds room on the page of its row changes no index.
+   */
+  fillfactor(percent: number): string;
   /** Type of an auto-incremented primary key. */
   readonly counted: string;
   /** Type of a primary key of integers that the writer may choose. */

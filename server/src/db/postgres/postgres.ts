@@ -103,6 +103,7 @@ export const postgres: Dialect = {
     createIntrospector: (db) => new PostgresIntrospector(db),
   },
   clustered: '',
+  fillfactor: (percent) => `with (fillfactor = ${percent})`,
   counted: 'bigint generated always as identity primary key',
   numbered: 'bigint primary key',
   roomy: 'with (fillfactor = 80)',

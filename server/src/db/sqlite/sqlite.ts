@@ -55,6 +55,7 @@ export const sqlite: Dialect = {
     createIntrospector: (db) => new SqliteIntrospector(db),
   },
   clustered: 'without rowid',
+  fillfactor: () => '',
   counted: 'integer primary key',
   numbered: 'integer primary key',
   roomy: '',

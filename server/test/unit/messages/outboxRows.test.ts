@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { systemClock } from '../../../src/clock.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
 import type { MessageRow } from '../../../src/db/schema.ts';
+import { readShape } from '../../../src/db/shape.ts';
 import { messageStatuses } from '../../../src/db/tables/messages.ts';
 import { newRow, storeMessages } from '../../../src/messages/store.ts';
 import { describeOnEachDatabase } from '../../support/databases/databases.ts';
@@ -94,6 +95,19 @@ describeOnEachDatabase('the rows of outbox and unread_messages', (newHome) => {
       [],
     );
     assert.deepEqual(rows, []);
+  });
+
+  it('take the place of indexes with columns that every send changes', async (test) => {
+    const { reader } = await open(test);
+    const ofMessages = (await readShape(reader)).filter(({ table }) => table === 'messages');
+    const indexes = ofMessages.filter(({ part }) => /^(index|unique|primary key) /.test(part));
+    assert.ok(indexes.length > 10, JSON.stringify(ofMessages));
+    const changing =
+      /\b(status|timestamp|sent_at|delivered_at|read_at|scheduled_at|turn|error|error_code|content|expires_in|pricing)\b/;
+    assert.deepEqual(
+      indexes.filter(({ part, definition }) => changing.test(`${part} ${definition}`)),
+      [],
+    );
   });
 
   it('follow the chat, the time and the turn of messages', async (test) => {
