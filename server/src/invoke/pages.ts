@@ -20,7 +20,7 @@ export const pageOf = <T extends TSchema>(item: T) =>
     data: list(item, 'Entries of this page.'),
     nextCursor: orNull(
       Type.String(),
-      'Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow.',
+      'Pass it as `cursor` to get the next page; null on the last page. A page can be short, and in a filtered list even empty, although more pages follow.',
     ),
   });
 
@@ -148,6 +148,7 @@ export function pageStart(list: List, input: PageInput) {
 /**
  * Turns rows (one more than the page holds, if there are more) into a page. `cursors` contains the cursor after each
  * entry, for callers that use fewer of them; it is never part of an answer.
+ * @param show converts the rows. It can leave out the last ones if they are large together: the page then ends earlier.
  */
 export async function toPage<R, I>(
   list: List,
@@ -157,9 +158,10 @@ export async function toPage<R, I>(
   show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
 ) {
   const page = rows.slice(0, limit);
-  const cursors = page.map((row) => encodeCursor(list, cursorOf(row)));
-  const nextCursor = rows.length > limit ? (cursors.at(-1) ?? null) : null;
-  return { data: [...(await show(page))], nextCursor, cursors };
+  const data = [...(await show(page))];
+  const cursors = page.slice(0, data.length).map((row) => encodeCursor(list, cursorOf(row)));
+  const nextCursor = rows.length > data.length ? (cursors.at(-1) ?? null) : null;
+  return { data, nextCursor, cursors };
 }
 
 export const encodeCursor = (list: List, key: string) => Buffer.from(`${list}~${key}`).toString('base64url');

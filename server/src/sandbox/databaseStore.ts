@@ -7,6 +7,7 @@ import type { NetworkGroup } from '../connectors/contract/groups.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
+import { Pace } from '../db/pace.ts';
 import { batch, query } from '../db/query.ts';
 import type { SandboxMailTable } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
@@ -61,7 +62,10 @@ export class DatabaseSandboxStore implements SandboxStore {
   }
 
   async release(sessionId: string): Promise<void> {
-    await this.#database.commit(async ({ kysely }) => {
+    const { commit } = this.#database;
+    // The number comes last: the session still has it if the process dies in between. Later mail is deleted with it.
+    await new Pace().repeat(commit, (tx, rows) => deleteMailOf.run(tx, { sessionId, rows }));
+    await commit(async ({ kysely }) => {
       await kysely
         .deleteFrom('sandbox_channels')
         .where('owner', 'in', (eb) =>
@@ -133,9 +137,7 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async prune(): Promise<void> {
     const before = this.#clock.now() - MAIL_KEPT_MS;
-    await this.#database.commit(({ kysely }) =>
-      kysely.deleteFrom('sandbox_mailbox').where('created_at', '<', before).execute(),
-    );
+    await new Pace().repeat(this.#database.commit, (tx, rows) => deleteOldMail.run(tx, { before, rows }));
   }
 
   group(address: string): Promise<SandboxGroup | undefined> {
@@ -404,6 +406,36 @@ const insertReceipts = batch(
     insert into sandbox_mailbox (session_id, event, confirms, created_at)
     select ${row.session_id}, ${row.event}, ${row.confirms}, ${row.created_at} ${from}
     where exists (select 1 from sandbox_numbers n where n.session_id = ${row.session_id}) order by ${row.place}`,
+);
+
+const deleteMailOf = query((db, p: { sessionId: string; rows: number }) =>
+  db
+    .deleteFrom('sandbox_mailbox')
+    .where('mail_id', 'in', (eb) =>
+      eb
+        .selectFrom('sandbox_mailbox')
+        .select('mail_id')
+        .where('session_id', '=', p.sessionId)
+        .orderBy('mail_id')
+        .limit(p.rows),
+    ),
+);
+
+/** Ids are in the order of time, so it reads no more mail than it may delete. */
+const deleteOldMail = query((db, p: { before: number; rows: number }) =>
+  db.deleteFrom('sandbox_mailbox').where('mail_id', 'in', (eb) =>
+    eb
+      .selectFrom(
+        eb
+          .selectFrom('sandbox_mailbox')
+          .select(['mail_id', 'created_at'])
+          .orderBy('mail_id')
+          .limit(p.rows)
+          .as('oldest'),
+      )
+      .select('oldest.mail_id')
+      .where('oldest.created_at', '<', p.before),
+  ),
 );
 
 const oldestMail = query((db, p: { sessionId: string; limit: number }) =>

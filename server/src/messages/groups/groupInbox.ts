@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { isoTime } from '../../clock.ts';
 import type { NetworkGroup } from '../../connectors/contract/groups.ts';
 import type { Tx } from '../../db/commit.ts';
+import { batch, query } from '../../db/query.ts';
 import type { GroupChange } from '../../events/networkTypes.ts';
 import { setDisappearing } from '../chats/chatChanges.ts';
 import type { StoredMedia } from '../content.ts';
@@ -179,6 +181,7 @@ async function setTimer(
   if (disappearingSeconds !== undefined) await setDisappearing(options, tx, session, groupId, disappearingSeconds);
 }
 
+/** Writes only the differences, because a network reports all participants with each change. */
 async function putParticipants(
   tx: Tx,
   accountId: string,
@@ -186,27 +189,43 @@ async function putParticipants(
   { participants }: NetworkGroup,
   now: number,
 ): Promise<void> {
-  const before = await tx.kysely
-    .deleteFrom('group_participants')
-    .where('account_id', '=', accountId)
-    .where('group_id', '=', groupId)
-    .returning(['phone_number', 'joined_at'])
-    .execute();
-  const present = new Set(participants.map(({ phoneNumber }) => phoneNumber));
-  const former = before.flatMap(({ phone_number }) =>
-    present.has(phone_number) ? [] : [{ account_id: accountId, group_id: groupId, phone_number }],
-  );
+  const before = await participantsOf.all(tx, { accountId, groupId });
+  const roles = new Map(before.map(({ phone_number, role }) => [phone_number, role]));
+  const present = new Map(participants.map(({ phoneNumber, role }) => [phoneNumber, role]));
+  const ofGroup = (phone_number: string) => ({ account_id: accountId, group_id: groupId, phone_number });
+  const former = [...roles.keys()].filter((number) => !present.has(number)).map(ofGroup);
   await noteFormerMembers(tx, former, now);
-  const joinedAt = new Map(before.map((row) => [row.phone_number, row.joined_at]));
-  const rows = participants.map(({ phoneNumber, role }) => ({
-    account_id: accountId,
-    group_id: groupId,
-    phone_number: phoneNumber,
-    role,
-    joined_at: joinedAt.get(phoneNumber) ?? now,
-  }));
-  if (rows.length > 0) await tx.kysely.insertInto('group_participants').values(rows).execute();
+  await deleteParticipants.run(tx, former);
+  const changed = [...present].filter(([number, role]) => roles.get(number) !== role);
+  await putMembers.run(
+    tx,
+    changed.map(([number, role]) => ({ ...ofGroup(number), role, joined_at: now })),
+  );
 }
+
+const participantsOf = query((db, p: { accountId: string; groupId: string }) =>
+  db
+    .selectFrom('group_participants')
+    .select(['phone_number', 'role'])
+    .where('account_id', '=', p.accountId)
+    .where('group_id', '=', p.groupId),
+);
+
+const deleteParticipants = batch(
+  { account_id: 'text', group_id: 'text', phone_number: 'text' },
+  ({ row, from }) => sql`
+    delete from group_participants where (account_id, group_id, phone_number) in (
+      select ${row.account_id}, ${row.group_id}, ${row.phone_number} ${from})`,
+);
+
+/** A participant keeps the time of joining. */
+const putMembers = batch(
+  { account_id: 'text', group_id: 'text', phone_number: 'text', role: 'text', joined_at: 'bigint' },
+  ({ row, from }) => sql`
+    insert into group_participants (account_id, group_id, phone_number, role, joined_at)
+    select ${row.account_id}, ${row.group_id}, ${row.phone_number}, ${row.role}, ${row.joined_at} ${from} where true
+    on conflict (account_id, group_id, phone_number) do update set role = excluded.role`,
+);
 
 /** Leaves out what the network does not report. */
 function settingColumns({

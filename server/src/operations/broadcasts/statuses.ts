@@ -202,7 +202,7 @@ export const listStatuses = defineOperation({
     if (input.by !== undefined) present = present.where('is_own', '=', Number(input.by === 'me'));
     const show = async (rows: readonly StatusTable[]) => {
       const ids = JSON.stringify(rows.flatMap((row) => (row.is_own === 1 ? row.status_id : [])));
-      const counted = await viewsOf.all(ctx.database.reader, { accountId: ctx.accountId, ids });
+      const counted = await viewsOf.all(ctx.database.longReader, { accountId: ctx.accountId, ids });
       const views = new Map(counted.map(({ status_id, count }) => [status_id, Number(count)]));
       const fileOf = await mediaReader(ctx, rows.map(statusContent));
       return rows.map((row) => toStatus(ctx, row, views.get(row.status_id) ?? 0, fileOf));

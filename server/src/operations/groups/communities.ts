@@ -26,7 +26,8 @@ import {
   OptionalSessionId,
   SessionId,
 } from '../shared/sessionFields.ts';
-import { changing, findGroup, Group, GroupId, groupOnNetwork, groupReader, Subject, toGroup } from './groups.ts';
+import { changing, findGroup, Group, GroupId, groupOnNetwork, Subject } from './groups.ts';
+import { showGroups, toGroup } from './shownGroups.ts';
 
 /* A community is a group of groups. Operations on groups also work on the community itself. */
 
@@ -54,7 +55,7 @@ export const listCommunities = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('is_community', '=', sql.lit(1)); // SQLite needs a literal to use the partial index
     const present = own.selectAll().where(isOfSessions(ctx, sessionIds)).where('left_at', 'is', null);
-    const show = async (rows: readonly GroupTable[]) => rows.map(await groupReader(ctx, rows));
+    const show = (rows: readonly GroupTable[]) => showGroups(ctx, rows);
     return readPage('communities', present, 'group_id', input, show, 'desc', keysOf(own, 'group_id'));
   },
 });

@@ -15,7 +15,8 @@ import {
 } from '../../invoke/input/fields.ts';
 import { defineOperation } from '../../invoke/operation.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
-import { changing, Group, GroupId, groupOnNetwork, reachGroup, toGroup } from './groups.ts';
+import { changing, Group, GroupId, groupOnNetwork, reachGroup } from './groups.ts';
+import { toGroup } from './shownGroups.ts';
 
 /** The invite of a group, as people pass it on. */
 export const InviteInput = Type.Refine(

@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
-import { isoTime } from '../../clock.ts';
 import type { GroupActions, GroupSettings, NetworkGroup, NewGroup } from '../../connectors/contract/groups.ts';
 import { contains } from '../../db/contains.ts';
-import { query, unindexed } from '../../db/query.ts';
-import type { GroupParticipantTable, GroupTable } from '../../db/schema.ts';
+import type { GroupTable } from '../../db/schema.ts';
 import { invalidField, noSuch } from '../../errors.ts';
 import { Participant } from '../../events/parts.ts';
 import {
@@ -37,6 +35,7 @@ import {
   SessionId,
 } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
+import { settingsOf, showGroups, toGroup } from './shownGroups.ts';
 
 export const GroupId = string('Id of the group (`grp_…`).', { ...ref('group'), maxLength: 100 });
 export const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
@@ -115,7 +114,7 @@ export const listGroups = defineOperation({
     const own = ctx.database.longReader.kysely.selectFrom('groups').where('account_id', '=', ctx.accountId);
     let present = own.selectAll().where(isOfSessions(ctx, sessionIds)).where('left_at', 'is', null);
     if (input.q !== undefined) present = present.where(contains('subject', input.q));
-    const show = async (rows: readonly GroupTable[]) => rows.map(await groupReader(ctx, rows));
+    const show = (rows: readonly GroupTable[]) => showGroups(ctx, rows);
     return readPage('groups', present, 'group_id', input, show, 'desc', keysOf(own, 'group_id'));
   },
 });
@@ -368,16 +367,6 @@ async function requireSettings(ctx: Context, row: GroupTable, changes: Partial<G
     await ctx.liveSessions.requireCapability(session, 'group_disappearing');
 }
 
-function settingsOf(row: GroupTable): GroupSettings {
-  return {
-    announce: row.announce === 1,
-    locked: row.locked === 1,
-    joinApproval: row.join_approval === 1,
-    ...(row.member_add !== null && { memberAdd: row.member_add }),
-    ...(row.disappearing_seconds !== null && { disappearingSeconds: row.disappearing_seconds }),
-  };
-}
-
 export async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
   const row = await ctx.database.reader.kysely
     .selectFrom('groups')
@@ -387,84 +376,4 @@ export async function findGroup(ctx: Context, groupId: string): Promise<GroupTab
     .executeTakeFirst();
   if (row === undefined) throw noSuch('group', groupId);
   return row;
-}
-
-export async function toGroup(ctx: Context, row: GroupTable) {
-  return (await groupReader(ctx, [row]))(row);
-}
-
-/** Reads the participants of all groups at once, and returns a function that shows a group. */
-export async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
-  const groupIds = JSON.stringify(rows.map(({ group_id }) => group_id));
-  const participants = await participantsOf.all(ctx.database.reader, { accountId: ctx.accountId, groupIds });
-  const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
-  const communities = await communitiesOf(ctx, rows);
-  return (row: GroupTable) => groupOf(row, byGroup.get(row.group_id) ?? [], communities.get(row.group_id));
-}
-
-/** Returns the ids of the communities that groups belong to, by the ids of the groups. */
-async function communitiesOf(ctx: Context, rows: readonly GroupTable[]): Promise<ReadonlyMap<string, string>> {
-  const linked = rows.filter(({ community }) => community !== null);
-  if (linked.length === 0) return new Map();
-  const networkIds = JSON.stringify([...new Set(linked.map(({ community }) => community))]);
-  const sessionIds = JSON.stringify([...new Set(linked.map(({ session_id }) => session_id))]);
-  const found = await groupsAt.all(ctx.database.reader, { accountId: ctx.accountId, sessionIds, networkIds });
-  const ids = new Map(found.map((row) => [`${row.session_id} ${row.network_id}`, row.group_id]));
-  return new Map(
-    linked.flatMap(({ group_id, session_id, community }) => {
-      const id = ids.get(`${session_id} ${community}`);
-      return id === undefined ? [] : [[group_id, id]];
-    }),
-  );
-}
-
-const groupsAt = query((db, p: { accountId: string; sessionIds: string; networkIds: string }, dialect) =>
-  db
-    .selectFrom('groups')
-    .select(['session_id', 'network_id', 'group_id'])
-    .where(unindexed('account_id'), '=', p.accountId) // SQLite would read all groups of the account
-    .where('session_id', 'in', dialect.texts(p.sessionIds))
-    .where('network_id', 'in', dialect.texts(p.networkIds)),
-);
-
-const participantsOf = query((db, p: { accountId: string; groupIds: string }, dialect) =>
-  db
-    .selectFrom('group_participants as p')
-    .innerJoin('groups as g', (join) =>
-      join.onRef('g.account_id', '=', 'p.account_id').onRef('g.group_id', '=', 'p.group_id'),
-    )
-    .leftJoin('contacts as c', (join) =>
-      join
-        .onRef('c.account_id', '=', 'p.account_id')
-        .onRef('c.session_id', '=', 'g.session_id')
-        .onRef('c.phone_number', '=', 'p.phone_number'),
-    )
-    .select(({ fn }) => ['p.group_id', 'p.phone_number', 'p.role', fn.coalesce('c.saved_name', 'c.name').as('name')])
-    .where('p.account_id', '=', p.accountId)
-    .where('p.group_id', 'in', dialect.texts(p.groupIds))
-    .orderBy('p.joined_at')
-    .orderBy('p.phone_number'),
-);
-
-type NamedParticipant = Pick<GroupParticipantTable, 'phone_number' | 'role'> & { readonly name: string | null };
-
-function groupOf(row: GroupTable, participants: readonly NamedParticipant[], communityId: string | undefined) {
-  return {
-    groupId: row.group_id,
-    sessionId: row.session_id,
-    subject: row.subject,
-    description: row.description,
-    participants: participants.map(({ phone_number, role, name }) => ({
-      phoneNumber: phone_number,
-      role,
-      ...(name !== null && { name }),
-    })),
-    settings: settingsOf(row),
-    pictureMediaId: row.picture_media_id,
-    createdAt: isoTime(row.created_at),
-    networkGroupId: row.network_id,
-    ...(row.is_community === 1 && { isCommunity: true as const }),
-    ...(communityId !== undefined && { communityId }),
-    ...(row.is_announcement_group === 1 && { isAnnouncementGroup: true as const }),
-  };
 }

@@ -116,7 +116,10 @@ export const listChats = defineOperation({
     const sessionIds = await listedSessions(ctx, input.sessionId);
     const { labelId } = input;
     if (input.hasReferral !== undefined || input.adId !== undefined) requireContent(ctx, 'messages');
-    const show = async (rows: readonly ChatTable[]) => rows.map(await chatReader(ctx, rows));
+    const show = async (rows: readonly ChatTable[]) => {
+      const read = await chatReader(ctx, rows);
+      return rows.slice(0, read.complete).map(read.show);
+    };
     if (labelId === undefined)
       return readSessionPage(ctx, { ...recent, filter: allOf(filtersOf(input)) }, sessionIds, input, show);
     const label = await findLabel(ctx.database.longReader, ctx.accountId, labelId);
@@ -410,15 +413,18 @@ async function readChat(ctx: Context<'media'>, { accountId, sessionId }: Session
     .where('chat_id', '=', chatId)
     .executeTakeFirst();
   if (row === undefined) throw new AppError('not_found', `The session has no chat ${chatId}`);
-  return (await chatReader(ctx, [row]))(row);
+  return (await chatReader(ctx, [row])).show(row);
 }
 
-/** Reads the last messages of all chats at once, and returns a function that shows a chat. */
+/** Reads the chats' last messages at the same time. The result is the same as with `messageReader`. */
 async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
   const ids = JSON.stringify(rows.flatMap(({ last_message_id }) => last_message_id ?? []));
-  const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
+  const found = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
+  const byId = new Map(found.map((row) => [row.message_id, row]));
+  const last = rows.flatMap(({ last_message_id: id }) => (id === null ? [] : (byId.get(id) ?? [])));
   const read = await messageReader(ctx, last, 'chats');
-  const messages = new Map(last.map((row) => [row.message_id, read(row)]));
+  const messages = new Map(last.slice(0, read.complete).map((row) => [row.message_id, read.show(row)]));
+  const end = last[read.complete]?.message_id;
   const connectorOf = await ctx.sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   const addresses = await addressReader(ctx, rows, connectorOf);
   const people = rows.filter(({ type }) => type === 'direct').map(personOf);
@@ -430,7 +436,7 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
     chatIds: JSON.stringify(rows.map(({ chat_id }) => chat_id)),
   });
   const labels = Map.groupBy(labelled, ({ session_id, chat_id }) => `${session_id}/${chat_id}`);
-  return (row: ChatTable) => ({
+  const show = (row: ChatTable) => ({
     chatId: row.chat_id,
     sessionId: row.session_id,
     type: row.type,
@@ -447,6 +453,8 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
     metadata: metadataOf(row),
     networkChatId: addresses(row),
   });
+  const complete = end === undefined ? rows.length : rows.findIndex(({ last_message_id }) => last_message_id === end);
+  return { show, complete };
 }
 
 type ConnectorOf = Awaited<ReturnType<Context['sessions']['connectorsOf']['of']>>;

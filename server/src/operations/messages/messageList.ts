@@ -94,7 +94,10 @@ export const listMessages = defineOperation({
     const { q, hasReferral, adId } = input;
     // These filters reveal content: which messages contain a word, or came through an ad.
     if (q !== undefined || hasReferral !== undefined || adId !== undefined) requireContent(ctx, 'messages');
-    const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
+    const show = async (page: readonly MessageRow[]) => {
+      const read = await messageReader(ctx, page);
+      return page.slice(0, read.complete).map(read.show);
+    };
     if (q === undefined && input.labelId !== undefined) return readLabelled(ctx, input, input.labelId, show);
     if (q === undefined) {
       const { select, passed } = listOf(ctx, input);

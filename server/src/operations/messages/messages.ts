@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { allows, type ContentResource } from '../../auth/permissions.ts';
 import { isoTime } from '../../clock.ts';
@@ -41,7 +40,7 @@ import { requireMessage } from '../../invoke/resources.ts';
 import { labelsOfMessages } from '../../messages/chats/labels.ts';
 import { contentOf, contentParts } from '../../messages/content.ts';
 import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../../messages/messages/approval.ts';
-import { NO_REACTION } from '../../messages/messages/changes.ts';
+import { readReactions } from '../../messages/messages/reactionRows.ts';
 import { networkIdOf } from '../../messages/networkNames.ts';
 import { hasReached, STEPS } from '../../messages/status.ts';
 import type { NewRow } from '../../messages/store.ts';
@@ -232,11 +231,12 @@ export const getMessage = defineOperation({
 
 /** The current message, with reactions and votes. */
 export async function readMessage(ctx: Context<'media'>, row: MessageRow) {
-  return (await messageReader(ctx, [row]))(row);
+  return (await messageReader(ctx, [row])).show(row);
 }
 
 /**
- * Reads the reactions and votes of all messages at once, and returns a function that shows a message.
+ * Reads reactions and votes, and returns a function that shows a message. `complete` is the number of messages that it
+ * can show, from the first: a page ends before it has too many reactions.
  * @param resource whose permission decides whether message content is shown
  */
 export async function messageReader(
@@ -246,32 +246,29 @@ export async function messageReader(
 ) {
   const { reader } = ctx.database;
   const ids = { accountId: ctx.accountId, ids: JSON.stringify(rows.map(({ message_id }) => message_id)) };
-  const isAnyPoll = rows.some(({ type }) => type === 'poll' || type === 'event');
-  const reactions = rows.length === 0 ? [] : await reactionsTo.all(reader, ids);
-  const votes = isAnyPoll ? await votesFor.all(reader, ids) : [];
+  const { reactions, votes, complete } = await readReactions(ctx.database, ctx.accountId, rows);
   const labelled = rows.length === 0 ? [] : await labelsOfMessages.all(reader, ids);
   const labels = Map.groupBy(labelled, ({ message_id }) => message_id);
-  const reactionsById = Map.groupBy(reactions, ({ message_id }) => message_id);
-  const votesById = Map.groupBy(votes, ({ message_id }) => message_id);
-  const show = await plainReader(ctx, rows, resource);
-  return (row: MessageRow) => {
-    const reacted = reactionsById.get(row.message_id)?.map((one) => ({
+  const showPlain = await plainReader(ctx, rows, resource);
+  const show = (row: MessageRow) => {
+    const reacted = reactions.get(row.message_id)?.map((one) => ({
       from: one.from_number,
       emoji: one.emoji,
       at: isoTime(one.at),
     }));
-    const chosen = votesById.get(row.message_id)?.map((one) => ({
+    const chosen = votes.get(row.message_id)?.map((one) => ({
       from: one.from_number,
       options: JSON.parse(one.options) as string[],
     }));
     const labelIds = labels.get(row.message_id)?.map(({ label_id }) => label_id);
     return {
-      ...show(row),
+      ...showPlain(row),
       ...(labelIds !== undefined && { labelIds }),
       ...(reacted !== undefined && { reactions: reacted }),
       ...(chosen !== undefined && (row.type === 'event' ? { answers: chosen.map(answerOf) } : { votes: chosen })),
     };
   };
+  return { show, complete };
 }
 
 /** An answer to an event is stored like a vote for it. */
@@ -439,30 +436,10 @@ interface Ids {
   ids: string;
 }
 
-const reactionsTo = query((db, p: Ids, dialect) =>
-  db
-    .selectFrom('reactions')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('message_id', 'in', dialect.texts(p.ids))
-    .where('emoji', '<>', NO_REACTION)
-    .orderBy('at'),
-);
-
 const messagesById = query((db, p: Ids, dialect) =>
   db
     .selectFrom('messages')
     .selectAll()
     .where('account_id', '=', p.accountId)
     .where('message_id', 'in', dialect.texts(p.ids)),
-);
-
-const votesFor = query((db, p: Ids, dialect) =>
-  db
-    .selectFrom('poll_votes')
-    .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('message_id', 'in', dialect.texts(p.ids))
-    .where('options', '<>', sql.lit('[]'))
-    .orderBy('at'),
 );
