@@ -66,6 +66,7 @@ export const listDeliveries = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  uses: ['engine'],
   summary: 'List deliveries',
   description:
     'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `states`, `messageId` or `chatId`. `webhooks.get_delivery` then says why.',
@@ -86,6 +87,7 @@ export const listDeliveries = defineOperation({
   errors: ['not_found'],
   async run(ctx, input) {
     const { longReader } = ctx.database;
+    await ctx.engine.flush(ctx.accountId);
     const { messageId, states, afterTime, beforeTime } = input;
     const kinds = input.events?.length ? acceptedKinds(input.events) : undefined;
     const path = pathOf({ webhookId: input.webhookId, states, kinds });
@@ -135,7 +137,7 @@ export const getDelivery = defineOperation({
   tool: true,
   thirdPartyText: true,
   longField: 'body',
-  uses: ['addFields'],
+  uses: ['addFields', 'engine'],
   summary: 'Get a delivery',
   description:
     'Get one delivery with its body, every attempt, and `why`: a sentence that says why it has or has not arrived.',
@@ -144,6 +146,7 @@ export const getDelivery = defineOperation({
   errors: ['not_found'],
   async run(ctx, { deliveryId }) {
     const { kysely } = ctx.database.reader;
+    await ctx.engine.flush(ctx.accountId);
     const row = await deliveries(ctx)
       .select(['e.body', 'e.position as sequence'])
       .where('d.delivery_id', '=', deliveryId)

@@ -124,7 +124,11 @@ export const [webhookStats, endpointStats] = onAnyWebhook(
     output: WebhookStats,
     needsWebhook: false,
     acceptsSubscriptions: true,
-    run: async (ctx, find) => statsOf(ctx, await find(ctx.database.reader)),
+    uses: ['engine'],
+    run: async (ctx, find) => {
+      await ctx.engine.flush(ctx.accountId);
+      return statsOf(ctx, await find(ctx.database.reader));
+    },
   },
   {
     route: 'GET /webhooks/stats',

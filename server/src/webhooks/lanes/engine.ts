@@ -1,3 +1,5 @@
+import { settledWithin } from '../../async.ts';
+import { systemClock } from '../../clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { type LeaseWorker, MovedError } from '../../cluster/leases.ts';
 import type { OutgoingConnections } from '../../egress/outgoing.ts';
@@ -30,6 +32,8 @@ const KEPT_BY_ALL = 16_384;
 const MOST_KEPT = 1024;
 /** Finds deliveries whose wake-up was lost. Only a fallback. */
 const POLL_MS = 1000;
+/** A read of the delivery log waits this long for the newest outcomes. */
+const FLUSH_MS = 1000;
 /** Every 30th poll also makes the lanes read their webhooks again. */
 const RELOAD_EVERY = 30;
 
@@ -139,6 +143,12 @@ export class Engine implements LeaseWorker {
   /** Stops delivering to a removed webhook. Once this resolves, this node makes no request to it. */
   async retire(webhookId: string): Promise<void> {
     await this.#detach(webhookId)?.abort();
+  }
+
+  /** Stores the outcomes of the account's attempts that have ended on this node, if the database answers in time. */
+  async flush(accountId: string): Promise<void> {
+    const lanes = [...this.#lanes.values()].filter((lane) => lane.accountId === accountId);
+    await settledWithin(systemClock, FLUSH_MS, Promise.all(lanes.map((lane) => lane.flush())));
   }
 
   inFlight(): number {

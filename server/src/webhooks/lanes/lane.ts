@@ -103,7 +103,9 @@ export class Lane {
       changed: this.#changed,
       isStopped: () => this.#isStopped,
       isAbandoned: () => this.#life === 'abandoned',
-      store: (batch) => this.#store(batch),
+      isUrgent: () => this.#queue.isStale,
+      canWait: (batch) => this.#canWait(batch),
+      store: (batch, canWait) => this.#store(batch, canWait),
       onGivenUp: ({ due, holdsBack }) => this.#putBackAfter(REFUSED_RETRY_MS, due, holdsBack),
       report: (error, message) => this.#report(error, message),
       onIdle: () => {
@@ -147,7 +149,13 @@ export class Lane {
   /** Reads the webhook again, because its row was changed or removed. */
   reload(): void {
     this.#queue.becomeStale();
+    this.#changed.notify();
     this.wake();
+  }
+
+  /** Stores the outcomes of the attempts that have ended. */
+  flush(): Promise<void> {
+    return this.#settlements.flush();
   }
 
   /** Starts the next delivery. The engine calls it when `canStart`. */
@@ -423,9 +431,16 @@ export class Lane {
     this.#queue.fallBehind();
   }
 
-  async #store(batch: readonly Ended[]): Promise<void> {
+  /** The order of a strict webhook and the state of the breaker follow from what is stored. */
+  #canWait(batch: readonly Ended[]): boolean {
+    const { isOpenForAll, stored, value } = this.#webhook;
+    const isUnchanged = isOpenForAll && value?.breaker.generation === stored.generation;
+    return isUnchanged && !this.#backlog.isStrict && batch.every(({ state }) => state === 'delivered');
+  }
+
+  async #store(batch: readonly Ended[], canWait = false): Promise<void> {
     const { metrics } = this.#deps;
-    await this.#commit(batch);
+    await this.#commit(batch, canWait);
     for (const { due, state, holdsBack } of batch) {
       if (holdsBack) this.#backlog.forgetBehind(due);
       this.#backlog.remove(due);
@@ -437,7 +452,7 @@ export class Lane {
   }
 
   /** Commits settlements together with the breaker. A reset or a new URL since the last read wins. */
-  async #commit(settlements: readonly Ended[]): Promise<void> {
+  async #commit(settlements: readonly Ended[], canWait = false): Promise<void> {
     const { database, clock, steady, settleLanes } = this.#deps;
     const breaker = this.#webhook.value?.breaker;
     const { state: from, generation } = this.#webhook.stored;
@@ -454,7 +469,7 @@ export class Lane {
     // A probe may begin while outcomes are being stored, and a lane has at most one entry in a joint settlement.
     const settled =
       settlements.length > 0
-        ? await database.commitJointly(settleLanes, outcomes)
+        ? await database.commitJointly(settleLanes, outcomes, undefined, { canWait })
         : await database.commit(async (tx) => (await settleLanes(tx, [outcomes]))[0]);
     const { isStored, hasReleased } = settled ?? { isStored: false, hasReleased: false };
     if (hasReleased) this.#queue.fallBehind();

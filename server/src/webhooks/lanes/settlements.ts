@@ -27,8 +27,15 @@ interface Options {
   isStopped(): boolean;
   /** Another node owns the lane: nothing is stored. */
   isAbandoned(): boolean;
-  /** Stores outcomes in one transaction. */
-  store(batch: readonly Ended[]): Promise<void>;
+  /** Whether nothing in the lane depends on when these outcomes are stored. */
+  canWait(batch: readonly Ended[]): boolean;
+  /** Whether something waits for the outcomes to be stored. */
+  isUrgent(): boolean;
+  /**
+   * Stores outcomes in one transaction.
+   * @param canWait whether it joins the next transaction of other work, within a second
+   */
+  store(batch: readonly Ended[], canWait?: boolean): Promise<void>;
   /** An outcome that cannot be stored is given up. The delivery is still pending. */
   onGivenUp(ended: Ended): void;
   report(error: unknown, message: string): void;
@@ -47,6 +54,11 @@ const FAILURES_AT_ONCE = 2;
 /** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
 const GATHER_MS = 20;
 const GATHERED_ENOUGH = 256;
+/**
+ * Delivered outcomes of a lane that wait for the next transaction of other work. A crash repeats as many deliveries, in
+ * addition to those in flight.
+ */
+const MOST_WAITING = 64;
 
 /**
  * The attempts of a lane that have ended, until they are stored. Those that end in between share the next transaction.
@@ -55,6 +67,10 @@ export class Settlements {
   readonly #options: Options;
   #waiting: Ended[] = [];
   #isSettling = false;
+  /** Numbers of outcomes so far: those that were added, those that are settled, and those that callers wait for. */
+  #added = 0;
+  #settled = 0;
+  #wanted = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -64,27 +80,39 @@ export class Settlements {
     return this.#isSettling;
   }
 
+  /** Stores what waits, without waiting for others. */
+  async flush(): Promise<void> {
+    const { changed } = this.#options;
+    const wanted = this.#added;
+    this.#wanted = wanted;
+    changed.notify();
+    await changed.until(() => !this.#isSettling || this.#settled >= wanted);
+  }
+
   add(ended: Ended): void {
     this.#waiting.push(ended);
+    this.#added++;
     this.#options.changed.notify();
     if (!this.#isSettling) void this.#settle();
   }
 
   /** Stores all that wait, and those that are added in between. Retries while the database is away. */
   async #settle(): Promise<void> {
-    const { changed, isStopped, isAbandoned, store, report, clock, onIdle } = this.#options;
+    const { changed, isStopped, isAbandoned, report, clock, onIdle } = this.#options;
     this.#isSettling = true;
     while (this.#waiting.length > 0) {
-      const isEnough = () => isStopped() || this.#waiting.length >= GATHERED_ENOUGH;
+      const isEnough = () => this.#isHurried || this.#waiting.length >= GATHERED_ENOUGH;
       await changed.untilOrAfter(systemClock, GATHER_MS, isEnough);
       if (isAbandoned()) break;
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        await store(batch);
+        await this.#store(batch);
+        this.#settled += batch.length;
       } catch (error) {
         report(error, 'failed to settle deliveries; retrying');
         const unstored = this.#isDown(error) ? batch : await this.#storeApart(batch);
+        this.#settled += batch.length - unstored.length;
         if (unstored.length === 0) continue;
         this.#waiting = [...unstored, ...this.#waiting];
         if (isStopped()) break;
@@ -94,6 +122,28 @@ export class Settlements {
     this.#isSettling = false;
     changed.notify();
     onIdle();
+  }
+
+  get #isHurried(): boolean {
+    const { isStopped, isUrgent } = this.#options;
+    return this.#wanted > this.#settled || isStopped() || isUrgent();
+  }
+
+  /** Stores a batch. If it may wait, only until something depends on it or enough others wait behind it. */
+  async #store(batch: readonly Ended[]): Promise<void> {
+    const { database, changed, canWait, store } = this.#options;
+    const isEnough = () => batch.length + this.#waiting.length >= MOST_WAITING;
+    if (isEnough() || this.#isHurried || !canWait(batch)) return store(batch);
+    let isStored = false;
+    const storing = store(batch, true).finally(() => {
+      isStored = true;
+      changed.notify();
+    });
+    storing.catch(() => {}); // thrown below
+    await changed.until(() => isStored || isEnough() || this.#isHurried || !canWait(this.#waiting));
+    // It joins this transaction. If the database is away, storing fails too.
+    if (!isStored) await database.commit(async () => {}).catch(() => {});
+    return storing;
   }
 
   /** Whether the database does not work at all, so that its error does not concern the outcome. */
