@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 /* The event log has numbers in place of the ids of accounts and webhooks. */
 
-/** The number of an account; null if there is none. */
+/** The number of an account, which never changes. */
 export const accountNumber = (accountId: unknown): RawBuilder<number> =>
   sql`(select seq from accounts where account_id = ${accountId})`;
 

@@ -80,7 +80,11 @@ describeOnEachDatabase('retention', (_, database) => {
     const [one = '', other = ''] = accounts.map(({ accountId }) => accountId);
     const { services, retention } = server.app;
     const { kysely } = services.database.reader;
-    const { seq } = await kysely.selectFrom('accounts').select('seq').where('account_id', '=', one).executeTakeFirstOrThrow();
+    const { seq } = await kysely
+      .selectFrom('accounts')
+      .select('seq')
+      .where('account_id', '=', one)
+      .executeTakeFirstOrThrow();
     await services.database.commit(async (tx) => {
       await tx.kysely.insertInto('key_sends').values({ key_id: 'key_old', day: 1, sends: 1 }).execute();
       const statements =

@@ -66,7 +66,7 @@ describe('a lane', () => {
     test.after(() => server.stop());
     const { services } = server.app;
     const readStart = startsOf(services);
-    const { call, accountId } = await server.account();
+    const { call } = await server.account();
     await call('POST', '/webhooks/set', { webhookUrl: server.url, events: ['message.sent'] });
     const { webhook_id: webhookId } = await services.database.reader.kysely
       .selectFrom('webhooks')
@@ -145,7 +145,7 @@ describe('a lane', () => {
     const server = await startServer({});
     test.after(() => server.stop());
     const { services } = server.app;
-    const { call, accountId } = await server.account();
+    const { call } = await server.account();
     const webhook = { webhookUrl: server.url, events: ['message.sent'] };
     const { webhookId } = (await call('POST', '/webhooks/endpoints', webhook)).body;
     const reads = { due: 0, next: 0 };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { sql } from 'kysely';
 import { type Connection, queryable, type Store } from '../../src/db/dialect.ts';
 import { webhookNumber } from '../../src/db/numbers.ts';
 import type { DeliveryState } from '../../src/db/tables/webhooks.ts';

@@ -12,7 +12,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
 
   it('adds the figures of each, and keeps a breaker that was changed meanwhile', async () => {
     const server = await start();
-    const { call, accountId } = await server.account();
+    const { call } = await server.account();
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
       const endpoint = { webhookUrl: `${server.url}/${n}`, events: ['message.sent'] };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import { sql } from 'kysely';
 import { firstIdAt } from '../../src/ids.ts';
 import { MANY_RETRIES, type Received, startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';

@@ -94,7 +94,7 @@ export interface WebhookTables {
     kind: EventKind;
     conversation: string;
     message_id: string | null;
-    /** Some bits of the message id, by which an index finds candidates. */
+    /** Some bits of the message id, for an index. */
     message_hash: number | null;
     /** The body exactly as it is sent: `{"event":…,"data":…}`. */
     body: string;
@@ -125,7 +125,7 @@ export interface WebhookTables {
     delivery_id: string;
     /** Event type, unless it is one of the usual ones, which no index has. */
     kind: EventKind | null;
-    /** A pending delivery has a row in `queue` or in `waiting`. Who changes either has locked this row. */
+    /** A pending delivery has a row in `queue` or in `waiting`. A change of either locks this row before. */
     state: DeliveryState;
     /** The state if it is final and not `delivered`, for the indexes. */
     undelivered: 'failed' | 'expired' | 'cancelled' | null;

@@ -54,7 +54,7 @@ export async function makeDue(on: Queryable, keys: readonly Key[]): Promise<numb
 export interface Postponed extends Key {
   readonly conversation: string;
   readonly dueAt: number;
-  /** Event of the delivery for which it waits. */
+  /** Event of the delivery that it waits for. */
   readonly heldBehind: number | null;
 }
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../../db/dialect.ts';
-import { accountNumber, webhookNumber } from '../../db/numbers.ts';
+import { accountNumber } from '../../db/numbers.ts';
 import { batch, query } from '../../db/query.ts';
 import type { Schema } from '../../db/schema.ts';
 import { SESSION_ID_LENGTH } from '../../events/conversation.ts';
