@@ -36,7 +36,7 @@ import { print, run } from './run.ts';
 /*
  * npm run bench -- [name…] [--compare REF]
  *
- * Measures figures, each beside a bare limit or a peer in the same run. Absolute numbers depend on the machine, ratios
+ * Measures figures, each with a peer in the same run. Absolute numbers depend on the machine, ratios
  * on the product.
  */
 const figures: Readonly<Record<string, Figure>> = {

@@ -11,7 +11,9 @@ export async function run(name: string, figure: Figure, trees: readonly Tree[], 
     const measures = new Map<Tree, () => Promise<Sample>>();
     for (const tree of trees) measures.set(tree, await figure.prepare(tree, scope));
     for (let round = 0; round < figure.rounds; round++) {
-      for (const [tree, measure] of measures) samples.get(tree)?.push(await measure());
+      // The second tree of a round may find a warmer or a busier machine.
+      const turns = round % 2 === 0 ? [...measures] : [...measures].reverse();
+      for (const [tree, measure] of turns) samples.get(tree)?.push(await measure());
     }
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;

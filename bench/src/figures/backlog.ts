@@ -1,6 +1,6 @@
 import { count, defineFigure } from '../figure.ts';
 import { type Home, onSqlite } from '../harness/home.ts';
-import { rssMb } from '../harness/processes.ts';
+import { cpuMs, rssMb } from '../harness/processes.ts';
 import { fillQueue, onCopy } from '../harness/queue.ts';
 import { Receiver } from '../harness/receiver.ts';
 
@@ -37,6 +37,6 @@ export const backlog = defineFigure({
 
 const drain = (home: Home, receiver: Receiver) =>
   onCopy(home, receiver, async ({ pid }) => {
-    const { perSecond } = await receiver.rate(WARM_UP, WARM_UP + MEASURED * 0.9, pid);
+    const { perSecond } = await receiver.rate(WARM_UP, WARM_UP + MEASURED * 0.9, () => cpuMs(pid));
     return { perSecond, memory: rssMb(pid) };
   });

@@ -1,4 +1,5 @@
 import { count, defineFigure, type Figure, ROUNDS } from '../figure.ts';
+import { alternating } from '../harness/alternating.ts';
 import { setUp } from '../harness/api.ts';
 import { onPostgres, onSqlite, type Storage } from '../harness/home.ts';
 import { answers, CONNECTIONS } from '../harness/load.ts';
@@ -23,8 +24,7 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
     async prepare(tree, scope) {
       const receiver = await Receiver.start(scope);
       const empty = await storage.open(tree, scope);
-      return async () => {
-        const bareRate = await bareRoute();
+      const ours = async () => {
         const home = await empty.copy();
         const server = await home.start();
         await receiver.behave();
@@ -45,7 +45,12 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
         await server.stop();
         await home.remove();
         const aloneRate = alone / WARM_UP_SECONDS;
-        return { rate: sent / SECONDS, aloneRate, cpu, bareRate, share: sent / SECONDS / bareRate };
+        return { rate: sent / SECONDS, aloneRate, cpu };
+      };
+      const runBoth = alternating(bareRoute, ours);
+      return async () => {
+        const [bareRate, measured] = await runBoth();
+        return { ...measured, bareRate, share: measured.rate / bareRate };
       };
     },
   });

@@ -4,7 +4,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from './postgres.ts';
-import { newFolder, type Running, removeFolder, start } from './processes.ts';
+import { familyCpuMs, newFolder, type Running, removeFolder, start } from './processes.ts';
 import type { Tree } from './tree.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -14,6 +14,8 @@ export interface Home {
   readonly folder: string;
   /** Address of its PostgreSQL database; undefined on SQLite. */
   readonly databaseUrl: string | undefined;
+  /** CPU time in ms that the processes of its PostgreSQL have used; 0 on SQLite. */
+  databaseCpuMs(): number;
   /** Starts the server of its tree on it, with no rate limit and the default log level. */
   start(env?: Env): Promise<Running>;
   /** Copies it while no server runs on it. */
@@ -53,6 +55,7 @@ function sqliteHome(tree: Tree, folder: string): Home {
   return {
     folder,
     databaseUrl: undefined,
+    databaseCpuMs: () => 0,
     start: (env = {}) => launch(tree, folder, env),
     copy: async () => sqliteHome(tree, copied(folder)),
     remove: async () => removeFolder(folder),
@@ -67,7 +70,7 @@ export const onPostgresWith = (settings: Env): Storage => ({
     scope.defer(() => postgres.stop());
     const name = newName();
     await query(postgres.url, `create database ${name}`);
-    return postgresHome(tree, newFolder(), postgres.url, name);
+    return postgresHome(tree, newFolder(), postgres, name);
   },
 });
 
@@ -75,18 +78,22 @@ export const onPostgres = onPostgresWith({});
 
 const newName = () => `bench_${randomUUID().replaceAll('-', '')}`;
 
-function postgresHome(tree: Tree, folder: string, url: string, name: string): Home {
+type Postgres = Awaited<ReturnType<typeof startPostgres>>;
+
+function postgresHome(tree: Tree, folder: string, postgres: Postgres, name: string): Home {
+  const { url, pid } = postgres;
   const databaseUrl = new URL(`/${name}`, url).href;
   return {
     folder,
     databaseUrl,
+    databaseCpuMs: () => familyCpuMs(pid),
     start: (env = {}) => launch(tree, folder, { DATABASE_URL: databaseUrl, ...env }),
     async copy() {
       const other = newName();
       await query(url, `create database ${other} template ${name} strategy file_copy`);
       await query(new URL(`/${other}`, url).href, 'vacuum analyze');
       await query(url, 'checkpoint');
-      return postgresHome(tree, copied(folder), url, other);
+      return postgresHome(tree, copied(folder), postgres, other);
     },
     async remove() {
       await query(url, `drop database ${name} with (force)`);

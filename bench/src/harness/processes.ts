@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,12 +57,17 @@ export async function start(script: string, env: Readonly<Record<string, string>
 export const startOwn = (name: string, env: Readonly<Record<string, string>> = {}): Promise<Running> =>
   start(fileURLToPath(new URL(`../processes/${name}`, import.meta.url)), env);
 
+export interface Program {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
 /** Starts a program and waits until it prints a text; undefined if it is missing or ends before. */
 export async function startProgram(
   program: string,
   args: readonly string[],
   text: string,
-): Promise<{ stop(): Promise<void> } | undefined> {
+): Promise<Program | undefined> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.add(child);
   const isUp = await new Promise<boolean>((resolve) => {
@@ -70,7 +75,7 @@ export async function startProgram(
     child.on('exit', () => resolve(false));
     child.stdout.on('data', (chunk) => String(chunk).includes(text) && resolve(true));
   });
-  if (isUp) return { stop: () => end(child) };
+  if (isUp) return { pid: child.pid ?? 0, stop: () => end(child) };
   children.delete(child);
   return undefined;
 }
@@ -108,6 +113,19 @@ export function removeFolder(folder: string): void {
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** CPU time of a process and its children, including those that have ended, in ms. */
+export function familyCpuMs(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  const ended = (Number(fields[13]) + Number(fields[14])) * 10;
+  return children.reduce((sum, child) => sum + cpuOfRunning(child), cpuMs(pid) + ended);
+}
+
+/** Zero if it has just ended: then its parent has counted it, or soon will. */
+function cpuOfRunning(pid: number): number {
+  return existsSync(`/proc/${pid}/stat`) ? cpuMs(pid) : 0;
 }
 
 /** Bytes that a process has sent to the disk, counted in whole pages. Zero on a file system in memory. */

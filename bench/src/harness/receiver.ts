@@ -1,4 +1,4 @@
-import { cpuMs, startOwn, until } from './processes.ts';
+import { startOwn, until } from './processes.ts';
 
 export interface Behavior {
   readonly status?: number;
@@ -51,12 +51,15 @@ export class Receiver {
     return { count, at: performance.now() };
   }
 
-  /** Requests per second, and the CPU time of their sender for each, between the `from`-th and the `to`-th request. */
-  async rate(from: number, to: number, sender: number): Promise<{ perSecond: number; cpuUs: number }> {
+  /**
+   * Requests per second, and the CPU time that they take each, between the `from`-th and the `to`-th request.
+   * @param readCpuMs reads the CPU time of their senders
+   */
+  async rate(from: number, to: number, readCpuMs: () => number): Promise<{ perSecond: number; cpuUs: number }> {
     const first = await this.reach(from);
-    const before = cpuMs(sender);
+    const before = readCpuMs();
     const last = await this.reach(to);
-    const cpu = cpuMs(sender) - before;
+    const cpu = readCpuMs() - before;
     const requests = last.count - first.count;
     return { perSecond: (requests / (last.at - first.at)) * 1000, cpuUs: (cpu / requests) * 1000 };
   }

@@ -1,12 +1,12 @@
 import { UnavailableError } from '../figure.ts';
-import { freePort, newFolder, startProgram } from './processes.ts';
+import { freePort, newFolder, type Program, startProgram } from './processes.ts';
 
 /**
  * Starts Redis on loopback with an append-only file, as for a durable queue.
  * @param fsync `everysec`, the default, may lose a second; `always` loses nothing, like the product
  * @throws {UnavailableError} without `redis-server`
  */
-export async function startRedis(fsync: 'everysec' | 'always'): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startRedis(fsync: 'everysec' | 'always'): Promise<Program & { readonly port: number }> {
   const port = await freePort();
   const listen = ['--port', String(port), '--bind', '127.0.0.1'];
   const store = ['--dir', newFolder(), '--appendonly', 'yes', '--appendfsync', fsync, '--save', ''];

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 
 /*
- * The bare limit of `send`: a Fastify route that reads the same JSON and returns an answer of the same size, and does
+ * The peer of `send`: a Fastify route that reads the same JSON and returns an answer of the same size, and does
  * nothing else.
  */
 const app = Fastify();

@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { body, createSignedPost } from './signedPost.ts';
+import { createSignedPost, eventId } from './signedPost.ts';
 
 /*
  * The usual self-built alternative: a BullMQ queue on Redis, and a worker that signs and posts. As with the product,
@@ -8,18 +8,18 @@ import { body, createSignedPost } from './signedPost.ts';
  */
 const { TARGET = '', CONCURRENCY = '', TOTAL = '', REDIS_PORT = '' } = process.env;
 const connection = new Redis(Number(REDIS_PORT), '127.0.0.1', { maxRetriesPerRequest: null });
+const { body, post } = await createSignedPost(TARGET);
 const queue = new Queue('webhooks', { connection });
 const AT_ONCE = 1000;
 for (let n = 0; n < Number(TOTAL); n += AT_ONCE) {
   await queue.addBulk(
     Array.from({ length: AT_ONCE }, (_, k) => ({
       name: 'deliver',
-      data: { id: `evt_${n + k}`, body },
+      data: { id: eventId(n + k), body },
       opts: { attempts: 10, removeOnComplete: true },
     })),
   );
 }
-const post = createSignedPost(TARGET);
 const worker = new Worker('webhooks', ({ data }) => post(data.id, data.body), {
   connection,
   concurrency: Number(CONCURRENCY),

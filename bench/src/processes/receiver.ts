@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { portOf } from '../../../server/test/support/connections/listening.ts';
 
 /*
  * A receiver of webhooks that counts requests: `GET /count` returns the counts. `POST /behave` sets how it answers from
- * now on, and starts the counts again.
+ * now on, and starts the counts again. `GET /sample` returns the first request after that, even one that it holds.
  */
 interface Behavior {
   readonly status: number;
@@ -16,13 +16,22 @@ let behavior: Behavior = { status: 200, delayMs: 0, holds: false };
 /** `retries`: requests that were not the first attempt of their delivery. Times are in ms since the epoch. */
 const none = { count: 0, retries: 0, firstAt: 0, lastAt: 0 };
 let counts = { ...none };
+let sample: { readonly headers: IncomingMessage['headers']; readonly body: string } | undefined;
+let isSampled = false;
 
 const server = createServer((request, response) => {
   if (request.url === '/count') return void response.end(JSON.stringify(counts));
   if (request.url === '/behave') return void behave(request, response);
-  request.resume();
+  if (request.url === '/sample') return void response.end(JSON.stringify(sample ?? null));
+  if (isSampled) request.resume();
+  else void take(request);
   request.on('end', () => receive(request, response));
 });
+
+async function take(request: IncomingMessage): Promise<void> {
+  isSampled = true;
+  sample = { headers: request.headers, body: await text(request) };
+}
 
 function receive(request: IncomingMessage, response: ServerResponse): void {
   const { status, delayMs, holds } = behavior;
@@ -40,6 +49,7 @@ async function behave(request: IncomingMessage, response: ServerResponse): Promi
   // Sent by the benchmark in this shape.
   behavior = { status: 200, delayMs: 0, holds: false, ...((await json(request)) as Partial<Behavior>) };
   counts = { ...none };
+  isSampled = false;
   response.end();
 }
 
