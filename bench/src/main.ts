@@ -7,6 +7,7 @@ import { cost, costPostgres } from './figures/cost.ts';
 import { failingWebhooks } from './figures/failingWebhooks.ts';
 import { fairness } from './figures/fairness.ts';
 import { filters } from './figures/filters.ts';
+import { growth, growthPostgres } from './figures/growth.ts';
 import { held } from './figures/held.ts';
 import { history } from './figures/history.ts';
 import { idle } from './figures/idle.ts';
@@ -48,6 +49,8 @@ const figures: Readonly<Record<string, Figure>> = {
   sendsPostgres,
   lone,
   lonePostgres,
+  growth,
+  growthPostgres,
   writes,
   writesPostgres,
   responsive,
