@@ -7,6 +7,7 @@ import { LaneReader, readStarts } from '../../src/webhooks/lanes/laneReader.ts';
 import { createSettleLanes } from '../../src/webhooks/lanes/settling.ts';
 import type { Due } from '../../src/webhooks/queue/due.ts';
 import { startReceiver } from '../support/connections/receiver.ts';
+import { eventually } from '../support/eventually.ts';
 import { connectSession, startServer } from '../support/server.ts';
 
 /** Reads for each lane by itself, within a turn of the event loop. */
@@ -224,6 +225,29 @@ describe('a lane', () => {
       receiver.deliveries.map(({ parsed }) => parsed.data.messageId),
       ids,
     );
+  });
+
+  it('keeps its webhook while it is idle, instead of reading it for each event', async (test) => {
+    const server = await startServer({});
+    test.after(() => server.stop());
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const { connection } = server.app.services.database.reader;
+    const query = test.mock.method(connection, 'query');
+    for (let n = 1; n <= 10; n++) {
+      await call('POST', '/messages/send', { sessionId, to: '491701234567', message: `Message ${n}` });
+      await eventually(
+        () => call('GET', '/webhooks/deliveries?states=delivered'),
+        ({ body }) => body.data.length === n,
+      );
+    }
+    const loads = query.mock.calls.filter(({ arguments: [text] }) => /"is_default".* from "webhooks"/.test(text));
+    // One for the start, and one for a reload if the machine needs half a minute for all this.
+    assert.ok(loads.length <= 2, `${loads.length} loads`);
+    assert.ok(loads.length > 0);
   });
 
   it('starts with a read that it shares with up to 127 others', async (test) => {

@@ -10,6 +10,7 @@ import type { Flights } from '../delivery/flights.ts';
 import type { Emit } from '../log/emit.ts';
 import type { Due } from '../queue/due.ts';
 import { countPending, readLanes } from '../queue/queue.ts';
+import { IdleLanes } from './idleLanes.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
 import { FIRST_DUE, LaneReader } from './laneReader.ts';
 import { createSettleLanes } from './settling.ts';
@@ -45,6 +46,8 @@ export class Engine implements LeaseWorker {
   readonly #leases: Cluster['webhooks'];
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
+  /** They keep their webhook and what they know of their queue: a start reads both again. */
+  readonly #idle: IdleLanes<Lane>;
   readonly #turns: Turns<Lane>;
   #isRunning = false;
   /** Whether what was in flight before the start, or before the leases were lost, is recovered. */
@@ -59,6 +62,7 @@ export class Engine implements LeaseWorker {
     this.#options = options;
     this.#leases = cluster.webhooks;
     this.#turns = new Turns({ outgoing: options.outgoing, isMember: () => cluster.isMember() });
+    this.#idle = new IdleLanes(options.clock, (lane) => this.#dropIdle(lane));
     const reader = new LaneReader(options.database, options.steady);
     this.#laneDeps = {
       ...options,
@@ -67,7 +71,7 @@ export class Engine implements LeaseWorker {
       room: () => roomOf(this.#lanes.size),
       offer: (lane) => this.#turns.offer(lane),
       release: (accountId) => this.#turns.release(accountId),
-      idle: (lane) => this.#dropIdle(lane),
+      idle: (lane) => this.#idle.add(lane),
     };
     cluster.on('lost', () => this.#lose());
     // Lanes may lack deliveries, which later ones must not overtake.
@@ -235,6 +239,7 @@ export class Engine implements LeaseWorker {
   async #poll(): Promise<void> {
     const { database, clock, steady, log } = this.#options;
     this.#cancelPoll();
+    this.#idle.expire();
     try {
       await this.#recover();
       const now = steady.now();
@@ -254,11 +259,13 @@ export class Engine implements LeaseWorker {
     this.#options.flights.lose();
     for (const lane of this.#lanes.values()) lane.abandon();
     this.#lanes.clear();
+    this.#idle.clear();
     this.#turns.clear();
   }
 
   #dropIdle(lane: Lane): void {
-    if (!this.#turns.has(lane)) this.#lanes.delete(lane.webhookId);
+    const isKnown = this.#lanes.get(lane.webhookId) === lane;
+    if (isKnown && lane.isIdle && !this.#turns.has(lane)) this.#lanes.delete(lane.webhookId);
   }
 
   #detach(webhookId: string): Lane | undefined {

@@ -119,6 +119,16 @@ export class Lane {
     return this.#webhook.value?.accountId;
   }
 
+  /**
+   * Whether the lane has nothing to do and no timer running. A stopped lane is not idle: the engine may have another
+   * one for the webhook by now.
+   */
+  get isIdle(): boolean {
+    if (this.#isStopped || this.#inFlight > 0 || this.#cancelTimer !== undefined) return false;
+    const { isReading, isComplete } = this.#queue;
+    return this.#backlog.size === 0 && !isReading && !this.#settlements.isSettling && isComplete;
+  }
+
   get canStart(): boolean {
     if (this.#backlog.readyCount === 0 || this.#isStopped || this.#queue.isLoading) return false;
     const allowed = this.#webhook.permit();
@@ -492,12 +502,8 @@ export class Lane {
     });
   }
 
-  /** A stopped lane is not idle: the engine may have another one for the webhook by now. */
   #checkIdle(): void {
-    if (this.#isStopped) return;
-    const { isReading, isComplete } = this.#queue;
-    const isBusy = this.#backlog.size > 0 || isReading || this.#settlements.isSettling || !isComplete;
-    if (!isBusy && this.#cancelTimer === undefined && this.#inFlight === 0) this.#deps.idle(this);
+    if (this.isIdle) this.#deps.idle(this);
   }
 
   /** Logs an error. If the database is unreachable, the engine warns once for all lanes. */
