@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { Checkpoints } from '../../src/db/sqlite/checkpoints.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite.ts';
 
-const PAGE = 4096;
+const PAGE = 2048;
 const LIMITS = { due: 100, most: 400, few: 10 };
 
 function newFile(test: TestContext): string {

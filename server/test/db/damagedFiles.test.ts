@@ -24,7 +24,7 @@ import { type Home, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
 
-const PAGE_BYTES = 4096;
+const PAGE_BYTES = 2048;
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 

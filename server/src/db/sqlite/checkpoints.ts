@@ -19,7 +19,7 @@ interface Limits {
  * 4 MiB, 64 MiB, and what takes about 2 ms. A commit waits while the disk writes what the thread has written back: for
  * up to 270 ms after 16 MiB.
  */
-const LIMITS: Limits = { due: 1000, most: 16_000, few: 200 };
+const LIMITS: Limits = { due: 2000, most: 32_000, few: 400 };
 
 /** Times that the thread writes back what was added to the log meanwhile. */
 const ROUNDS = 4;

@@ -124,7 +124,7 @@ export const sqlite: Dialect = {
   },
   through: (index) => (index === null ? sql`not indexed` : sql`indexed by ${sql.ref(index)}`),
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
-  reclaim: 'pragma incremental_vacuum(100)',
+  reclaim: 'pragma incremental_vacuum(200)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
   faultOf(error) {
@@ -168,8 +168,11 @@ export function openSqlite(
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
   const writing = openFile(file);
-  // `auto_vacuum` lets the file shrink when events are pruned; it must be set first.
-  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = normal;');
+  // These two must be set before the file has a table. `auto_vacuum` lets it shrink when events are pruned. A commit
+  // writes whole pages, and most change a few rows in each: with 2 KiB instead of 4, a send that is made alone writes
+  // 93 kB of log instead of 164.
+  writing.exec('pragma page_size = 2048; pragma auto_vacuum = incremental');
+  writing.exec('pragma journal_mode = wal; pragma synchronous = normal;');
   // Overwrites deleted data, so that texts and secrets do not stay readable in free pages.
   writing.exec('pragma wal_autocheckpoint = 0; pragma secure_delete = on');
   const reading = openFile(file);
