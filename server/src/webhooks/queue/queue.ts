@@ -261,11 +261,11 @@ const lanes = query<object, FirstOfLane>(() => {
     order by r.webhook_id`;
 });
 
-const some = (table: RawBuilder<unknown>) =>
-  sql`(select count(*) from (select 1 from ${table} limit ${sql.lit(MAX_PENDING)}) as ${sql.raw('some')})`;
+const countOf = (table: RawBuilder<unknown>) =>
+  sql`(select count(*) from (select 1 from ${table} limit ${sql.lit(MAX_PENDING)}) as rows_of)`;
 
 const pendingInAll = query<object, { count: number }>(
-  () => sql<{ count: number }>`select ${some(sql`queue`)} + ${some(sql`waiting`)} as count`,
+  () => sql<{ count: number }>`select ${countOf(sql`queue`)} + ${countOf(sql`waiting`)} as count`,
 );
 
 // Reads only the primary keys.
