@@ -34,12 +34,14 @@ it('PostgreSQL looks up the rows of messages and deliveries in new tables', asyn
   const read = await queryOf(home)<{ name: string; scanned: number; entries: number; updates: number; hot: number }>(`
     select relname as name, seq_tup_read::int as scanned, n_tup_upd::int as updates, n_tup_hot_upd::int as hot,
       (select sum(idx_tup_read)::int from pg_stat_user_indexes i where i.relid = t.relid) as entries
-    from pg_stat_user_tables t where relname in ('messages', 'deliveries') order by relname desc`);
-  const [messages, deliveries] = read;
+    from pg_stat_user_tables t where relname in ('messages', 'deliveries', 'queue') order by relname desc`);
+  const [queue, messages, deliveries] = read;
   assert.ok(messages && messages.scanned + messages.entries < MESSAGES * MOST_EACH, JSON.stringify(messages));
   // Updates that add no entry to an index: about 95 %, fewer if the machine is busy.
   assert.ok(messages.updates >= 2 * MESSAGES && messages.hot > messages.updates / 2, JSON.stringify(messages));
   assert.ok(deliveries && deliveries.entries < MESSAGES * MOST_EACH, JSON.stringify(deliveries));
+  assert.ok(deliveries.updates >= MESSAGES && deliveries.hot > deliveries.updates / 2, JSON.stringify(deliveries));
+  assert.ok(queue && queue.scanned + queue.entries < MESSAGES * MOST_EACH, JSON.stringify(queue));
 });
 
 it('SQLite merges a hidden number without reading the other rows of its session', async (test) => {
