@@ -208,6 +208,7 @@ export const smallJobs: readonly string[] = [
   'auth/authenticate.ts',
   'auth/credentialWatches.ts',
   'cluster/forward.ts',
+  'db/groupCommit.ts',
   'db/sqlite/sqliteFiles.ts',
   'egress/pinnedHosts.ts',
   'http/events/eventReader.ts',

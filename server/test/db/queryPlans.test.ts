@@ -104,10 +104,11 @@ it('SQLite searches a chat without passing other sessions of the same person', a
   assert.ok(ofMessages.length > 8, steps.join('\n'));
   const few =
     /USING (COVERING )?INDEX (messages_of_chat \(<expr>=\? AND chat_id=\?|messages_(network|reply) \(session_id=\? AND (chat_id|(reply_)?network_id)=\?|\w+ \(account_id=\? AND message_id=\?)/;
-  assert.deepEqual(
-    ofMessages.filter((step) => !few.test(step) && !step.includes('rowid=?')),
-    [],
+  // The indexer of search words reads the greatest `seq`, which is the last row.
+  const others = ofMessages.filter(
+    (step) => !few.test(step) && !step.includes('rowid=?') && step !== 'SEARCH messages',
   );
+  assert.deepEqual(others, []);
   const unread = steps.filter((step) => /^(SEARCH|SCAN) u\b/.test(step));
   assert.ok(unread.length > 2, steps.join('\n'));
   for (const step of unread) assert.match(step, /PRIMARY KEY \(session_id=\? AND chat_id=\?/);
