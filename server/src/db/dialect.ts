@@ -32,8 +32,6 @@ export interface Dialect {
   readonly counted: string;
   /** Type of a primary key of integers that the writer may choose. */
   readonly numbered: string;
-  /** Ends a `create table` whose rows change once: leaves room for them in their page. */
-  readonly roomy: string;
   /**
    * Full-text search in a table with a row for each message. The input is one text of lower-case words without
    * diacritics, separated by spaces: we split words ourselves, so that both databases agree on them.

@@ -106,7 +106,6 @@ export const postgres: Dialect = {
   fillfactor: (percent) => `with (fillfactor = ${percent})`,
   counted: 'bigint generated always as identity primary key',
   numbered: 'bigint primary key',
-  roomy: 'with (fillfactor = 80)',
   search: {
     tables: [
       'create table message_words (rowid bigint primary key, words tsvector not null)',

@@ -58,7 +58,6 @@ export const sqlite: Dialect = {
   fillfactor: () => '',
   counted: 'integer primary key',
   numbered: 'integer primary key',
-  roomy: '',
   search: {
     // Keeps only the index, not the text. Words are separated by spaces only.
     tables: [

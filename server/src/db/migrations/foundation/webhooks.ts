@@ -1,7 +1,7 @@
 import type { Dialect } from '../../dialect.ts';
 
 /** Webhooks, the event log and deliveries. */
-export const webhookTables = ({ clustered, counted, numbered, roomy, positions }: Dialect): readonly string[] => {
+export const webhookTables = ({ clustered, counted, fillfactor, numbered, positions }: Dialect): readonly string[] => {
   // Most rows are of these types, so they have no entry in the indexes of types.
   const usual = `('message.incoming', 'message.sent', 'message.delivered', 'message.read')`;
   return [
@@ -53,7 +53,7 @@ export const webhookTables = ({ clustered, counted, numbered, roomy, positions }
       state text not null, undelivered text, attempts integer not null, steps integer not null, last_class text,
       last_message text, last_status integer, last_duration_ms integer, last_response text, last_started_at bigint,
       reason text, settled_at bigint,
-      primary key (event, webhook)) ${clustered || roomy}`,
+      primary key (event, webhook)) ${clustered || fillfactor(80)}`,
     `create unique index deliveries_account on deliveries (account, delivery_id)`,
     `create index deliveries_webhook on deliveries (webhook, delivery_id)`,
     `create index deliveries_undelivered on deliveries (account, delivery_id) where undelivered is not null`,
