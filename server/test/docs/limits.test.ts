@@ -70,6 +70,10 @@ const figures: Readonly<Record<string, readonly number[] | undefined>> = {
   'participants of a new group': [field('/groups', 'phoneNumbers', 'maxItems')],
   'days that a message can be scheduled ahead': [constant('operations/shared/futureTime.ts', 'MAX_DAYS_AHEAD')],
   'entries of a page': [parameter('/messages', 'limit', 'maximum')],
+  'participants on a page with several groups': [constant('operations/groups/shownGroups.ts', 'MOST_PARTICIPANTS')],
+  'reactions, and votes, on a page with several messages or chats': [
+    constant('messages/messages/reactionRows.ts', 'MOST_REACTIONS'),
+  ],
   'seconds that `wait` holds a request': [parameter('/events', 'wait', 'maximum')],
 
   'sessions per account': [setting('maxSessions')],
