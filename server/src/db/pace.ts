@@ -24,6 +24,9 @@ export interface PaceLimits {
 /** Rows per transaction that deletes messages, which are in many indexes. */
 export const MESSAGES: PaceLimits = { ...ROWS, most: 250 };
 
+/** Rows per transaction that deletes a range of a table by its integer key. */
+export const RANGES: PaceLimits = { first: 500, fewest: 50, most: 5000 };
+
 interface SliceOptions {
   /** Key of the transactions. */
   readonly key?: string | undefined;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Slots } from '../async.ts';
 import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { LISTED_ROWS, Pace } from '../db/pace.ts';
+import { LISTED_ROWS, Pace, type PaceLimits } from '../db/pace.ts';
 import { query } from '../db/query.ts';
 
 /** Deletes or settles the rows of one kind that have become old. */
@@ -47,8 +47,12 @@ export class Steps {
   }
 
   /** Runs a step for each chunk of a list. Returns the number of rows that the steps changed. */
-  inChunks<T>(items: readonly T[], step: (tx: Tx, chunk: readonly T[]) => Promise<number>): Promise<number> {
-    return new Pace().inSlices(this.run, items, step, { isStopped: () => this.isStopped });
+  inChunks<T>(
+    items: readonly T[],
+    step: (tx: Tx, chunk: readonly T[]) => Promise<number>,
+    limits?: PaceLimits,
+  ): Promise<number> {
+    return new Pace(limits).inSlices(this.run, items, step, { isStopped: () => this.isStopped });
   }
 }
 

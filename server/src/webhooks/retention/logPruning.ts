@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../db/commit.ts';
-import { PASSED_ROWS } from '../../db/pace.ts';
+import { PASSED_ROWS, RANGES } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import { firstIdAt } from '../../ids.ts';
 import type { Cleaning, Steps } from '../../jobs/cleaning.ts';
@@ -41,7 +41,7 @@ export function prunesLog(before: () => number): Cleaning {
 async function pruneRange(steps: Steps, positions: readonly number[], errors: unknown[]): Promise<number> {
   const { dialect } = steps.database.reader;
   try {
-    return await steps.inChunks(positions, (tx, chunk) => deleteRange(tx, chunk));
+    return await steps.inChunks(positions, deleteRange, RANGES);
   } catch (error) {
     if (dialect.faultOf(error) === 'away' || steps.isStopped) throw error;
     if (positions.length === 1 || errors.length >= MOST_FAILURES) {
