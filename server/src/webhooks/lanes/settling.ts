@@ -42,8 +42,9 @@ export const createSettleLanes =
       tx,
       lanes.flatMap(({ webhookId, released: some }) => some.map((conversation) => ({ webhookId, conversation }))),
     );
-    // Nodes that share a database store steady time with their heartbeats.
-    if (!tx.dialect.hasConcurrentWriters) await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
+    // Nodes that share a database store it with their heartbeats.
+    if (!tx.dialect.hasConcurrentWriters && lanes.some(hasMoments))
+      await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
     await addFigures(tx, lanes.filter((lane) => lane.settlements.length > 0).map(figuresOf));
     const changes = lanes.flatMap(({ webhookId, breaker, ...before }) =>
       breaker === undefined ? [] : { webhookId, breaker, from: before.from, generation: before.generation },
@@ -54,6 +55,12 @@ export const createSettleLanes =
       hasReleased: released.has(webhookId),
     }));
   };
+
+/** Whether the outcomes store a moment of steady time: when a retry is due, or when the breaker changed. */
+function hasMoments({ breaker, generation, settlements }: LaneOutcomes): boolean {
+  const isQuiet = breaker?.state === 'closed' && breaker.generation === generation && breaker.pausedUntil === null;
+  return !isQuiet || settlements.some(({ state }) => state !== 'delivered');
+}
 
 function figuresOf({ webhookId, minute, settlements }: LaneOutcomes): MinuteFigures {
   return { webhookId, minute, figures: count(settlements) };
