@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const dockerfile = readFileSync(`${root}Dockerfile`, 'utf8');
 
-/** As `du` counts on a disk with blocks of 4 KiB. `docs/deploy.md` quotes these. */
+/** In MiB, as `du` counts them on a disk with blocks of 4 KiB. `docs/deploy.md` quotes these. */
 const MAX_PACKAGES_MB = 170;
 const MAX_IMAGE_MB = 108;
 const BLOCK = 4096;

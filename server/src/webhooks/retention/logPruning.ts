@@ -54,7 +54,7 @@ async function pruneRange(steps: Steps, positions: readonly number[], errors: un
   }
 }
 
-/** Events that cannot be deleted, after which a run searches for no more of them and leaves whole ranges. */
+/** After so many events that cannot be deleted, a run searches for no more of them and leaves whole ranges. */
 const MOST_FAILURES = 20;
 
 /** Leaves the deliveries that were replayed after they were read. */
@@ -113,7 +113,7 @@ const deleteEvents = query((db, p: Range) =>
 /** Length of `whk_` and `evt_`. */
 const PREFIX = 4;
 
-/** Deletes the numbers of removed webhooks of which the log has nothing. */
+/** Deletes the numbers of removed webhooks that are no longer in the log. */
 const deleteReceivers = query((db, p: { limit: number; before: string }) =>
   db.deleteFrom('receivers').where('seq', 'in', (eb) =>
     eb
