@@ -41,7 +41,11 @@ export async function removePending(on: Queryable, keys: readonly Key[]): Promis
 }
 
 /** Removes deliveries that have never waited. */
-export const removeDue = (on: Queryable, keys: readonly Key[]): Promise<void> => leaveQueue.run(on, keys);
+export async function removeDue(on: Queryable, keys: readonly Key[]): Promise<void> {
+  if (on.dialect.recordset !== undefined) return leaveQueue.run(on, keys);
+  for (const [webhook, own] of Map.groupBy(keys, (key) => key.webhook))
+    await leaveTogether.run(on, { webhook, events: JSON.stringify(own.map(({ event }) => event)) });
+}
 
 /** Makes waiting deliveries due now, in their place in the queue. Returns their number. */
 export async function makeDue(on: Queryable, keys: readonly Key[]): Promise<number> {
@@ -113,6 +117,11 @@ const leaveQueue = batch(KEY, ({ row, using }) => {
   const isIt = sql`queue.webhook = ${row.webhook} and queue.event = ${row.event}`;
   return sql`delete from queue ${using} where ${isIt}`;
 });
+
+/** One statement for a lane, which costs SQLite less than one for each delivery. */
+const leaveTogether = query((db, p: { webhook: number; events: string }, dialect) =>
+  db.deleteFrom('queue').where('webhook', '=', p.webhook).where('event', 'in', dialect.integers(p.events)),
+);
 
 const leaveWaiting = batch(KEY, ({ row, using }) => {
   const isIt = sql`waiting.webhook = ${row.webhook} and waiting.event = ${row.event}`;
