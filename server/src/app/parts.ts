@@ -16,7 +16,7 @@ import { type Forward, NodeClient } from '../cluster/forward.ts';
 import { instanceOf, noteRun } from '../cluster/instance.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
-import { contentDir, type Settings } from '../config.ts';
+import type { Settings } from '../config.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../egress/outgoing.ts';
 import { occurrenceOf } from '../http/mcp/occurrence.ts';
 import { prunesConfirmations } from '../invoke/confirmations.ts';
@@ -28,10 +28,11 @@ import { createUseFetched } from '../media/fetch.ts';
 import { LinkPreviews, PREVIEW_IMAGE_BYTES, PREVIEW_MS } from '../media/linkPreviews.ts';
 import { MediaLinks } from '../media/links.ts';
 import { Media } from '../media/media.ts';
+import { openStore } from '../media/openStore.ts';
 import { Preparation } from '../media/preparation.ts';
 import { Previews } from '../media/previews.ts';
 import { MediaRemoval } from '../media/removal.ts';
-import { type ContentStore, createDiskStore } from '../media/store.ts';
+import type { ContentStore } from '../media/store.ts';
 import { StoredBytes } from '../media/storedBytes.ts';
 import { UnusedContents } from '../media/unusedContents.ts';
 import { createAddFields } from '../messages/addFields.ts';
@@ -93,12 +94,8 @@ function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   return deletions;
 }
 
-export async function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
-  const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
-  if (url === undefined) return createDiskStore(contentDir(settings));
-  const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
-  const { createS3Store } = await import('../media/s3Store.ts');
-  return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
+export function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
+  return openStore(settings, clock);
 }
 
 export async function openCluster(foundation: Foundation, store: ContentStore): Promise<Cluster> {

@@ -121,7 +121,7 @@ const BATCH_LENGTH = 50_000;
  * be committed or rolled back.
  * @returns the number of messages
  */
-export async function indexNext(tx: Tx, upTo: number, limit: number): Promise<number> {
+export async function indexNext(tx: Queryable, upTo: number, limit: number): Promise<number> {
   const after = await readCursor(tx);
   const next = await nextMessages.all(tx, { after, upTo, limit });
   let length = 0;

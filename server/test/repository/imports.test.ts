@@ -9,8 +9,9 @@ const root = fileURLToPath(new URL('../../src/', import.meta.url));
 /** The imports that each part may have beside its own files, after the layers in `architecture`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
-  cli: ['main', 'backup', 'restore', 'auth', 'messages', 'connectors', 'webhooks', 'media', 'db', '..'], // the SDK is outside
+  cli: ['main', 'backup', 'restore', 'conversion', 'auth', 'messages', 'connectors', 'webhooks', 'media', 'db', '..'], // the SDK is outside
   restore: ['backup', 'media', 'db'],
+  conversion: ['messages', 'media', 'db'],
   compile: ['db', 'http', 'auth', 'connectors', 'media', 'cli'],
   app: [
     'tracing',
@@ -101,8 +102,9 @@ const ground = [
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → messages': ['messages/status.ts'],
   'cli → connectors': ['connectors/contract/'],
-  'cli → media': ['media/qrCode.ts'],
+  'cli → media': ['media/openStore.ts', 'media/qrCode.ts'],
   'restore → media': ['media/store.ts'],
+  'conversion → messages': ['messages/content.ts', 'messages/search.ts'],
   'media → connectors': ['connectors/contract/media.ts'],
   'messages → webhooks': ['webhooks/log/emit.ts', 'webhooks/log/renamedConversations.ts'],
   'messages → connectors': ['connectors/contract/'],

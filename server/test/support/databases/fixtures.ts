@@ -63,7 +63,8 @@ export type Contents = ReadonlyMap<string, readonly Row[]>;
 /** Reads the whole database, except the search index, which stores no text. */
 export async function readContents({ reader }: Pick<Store, 'reader'>): Promise<Contents> {
   const contents = new Map<string, readonly Row[]>();
-  for (const { name } of await reader.kysely.introspection.getTables()) {
+  for (const { name, schema = 'public' } of await reader.kysely.introspection.getTables()) {
+    if (schema !== 'public') continue; // kept by an upgrade
     if (/^(?:message|bucketed)_words/.test(name)) continue;
     contents.set(name, (await sql<Row>`select * from ${sql.table(name)}`.execute(reader.kysely)).rows);
   }

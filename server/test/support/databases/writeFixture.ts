@@ -153,7 +153,7 @@ async function fill(server: TestServer): Promise<Credentials> {
     (count) => count >= 1,
   );
   await eventually(
-    async () => (await alice.call('GET', '/webhooks/deliveries?state=delivered')).body.data.length,
+    async () => (await alice.call('GET', '/webhooks/deliveries?states=delivered')).body.data.length,
     (count) => count >= 3,
   );
   await server.call('POST', '/auth/login', { email: alice.email, password: 'wrong password' });
