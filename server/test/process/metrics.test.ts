@@ -71,6 +71,9 @@ describeOnEachDatabase('metrics', (_, database) => {
     ]) {
       assert.ok(text.includes(line), line);
     }
+    // With the interval of the measurement, which wakes an idle process no more often than ten times a second.
+    const lag = Number(/^nodejs_eventloop_lag_min_seconds (.+)$/m.exec(await read())?.[1]);
+    assert.ok(lag > 0.05, `${lag} s`);
     const ofNodes = [
       'switchboard_nodes 1',
       'switchboard_nodes_with_other_files 0',
