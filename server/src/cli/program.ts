@@ -10,6 +10,7 @@ import type { WhatsappDoctorOptions } from './commands/whatsappDoctor.ts';
 import { addCompat } from './compat/compatCommand.ts';
 import { firstSentence, shells } from './completion.ts';
 import type { Context } from './context.ts';
+import { addAccountFiles, addUpgrade, dataSettings } from './dataCommands.ts';
 import { exitCodes } from './failure.ts';
 import { type Adder, examples, type Handler, named, toInteger, toList } from './options.ts';
 
@@ -62,9 +63,6 @@ function exitCodeHelp(): string {
   return `Exit codes:\n${lines.join('\n')}\n`;
 }
 
-/** The settings that say where the data is. */
-const dataSettings = ['dataDir', 'databaseUrl', 'mediaDir', 'mediaS3Url'] as const;
-
 function addServer(program: Command, add: Adder): void {
   program.commandsGroup('The server of this machine:');
   add(program, 'start', 'Start the server. Without any command, switchboard does the same.', async () => {
@@ -94,16 +92,7 @@ function addServer(program: Command, add: Adder): void {
       examples('switchboard restore /backups/monday', 'switchboard restore /backups/monday --replace'),
     )
     .addHelpText('after', () => `\n${settingsHelp(dataSettings)}`);
-  add(
-    program,
-    'upgrade',
-    'Convert a database from before the first release. No server may be running. Continues after an interruption, checks every row, and keeps the earlier database. Takes the same settings as the server.',
-    async () => (await import('./commands/upgrade.ts')).upgradeDatabase,
-  )
-    .option('--check', 'Convert a copy and check it, and leave the database as it is.')
-    .option('--restart', 'Discard the copy that an interrupted upgrade left.')
-    .addHelpText('after', examples('switchboard upgrade', 'switchboard upgrade --check'))
-    .addHelpText('after', () => `\n${settingsHelp(dataSettings)}`);
+  addUpgrade(program, add);
   add(
     program,
     'chatwoot',
@@ -130,32 +119,6 @@ function addServer(program: Command, add: Adder): void {
         'switchboard admin reset-password you@example.com --password-stdin < password.txt',
       ),
     );
-}
-
-function addAccountFiles(admin: Command, add: Adder): void {
-  const passphrase = ['--passphrase-stdin', 'Read the passphrase from standard input.'] as const;
-  add(
-    admin,
-    'export-account',
-    'Write an account to an encrypted file: ids, sessions, messages, webhooks, keys and files. No server may be running. Its sessions stop and its webhooks pause, because two servers must not use one number. Takes the same settings as the server.',
-    async () => (await import('./commands/accountFiles.ts')).exportToFile,
-  )
-    .argument('<account>', 'Email address or id of the account.')
-    .argument('<file>', 'File that does not exist yet.')
-    .option(...passphrase)
-    .option('--without-files', 'Leave out the files, for a server with the same file store.')
-    .option('--keep-running', 'Change nothing in the account, for a copy that no server will run.')
-    .addHelpText('after', examples('switchboard admin export-account you@example.com account.switchboard'));
-  add(
-    admin,
-    'import-account',
-    'Add an exported account to the server, which may use another database and encryption key. No server may be running. Refuses an account that exists. Takes the same settings as the server.',
-    async () => (await import('./commands/accountFiles.ts')).importFromFile,
-  )
-    .argument('<file>', 'File that switchboard admin export-account wrote.')
-    .option(...passphrase)
-    .option('--without-events', 'Leave out events and deliveries, for a database with events of other accounts.')
-    .addHelpText('after', examples('switchboard admin import-account account.switchboard'));
 }
 
 function addLogin(program: Command, add: Adder): void {

@@ -192,7 +192,7 @@ function digestOf(database: DatabaseSync, query: string): Digest {
   return sum.digest();
 }
 
-/** Each step leaves a complete database under the name of the file. */
+/** Each step leaves a complete database in place. */
 function swapFiles({ file, copy, kept }: { file: string; copy: string; kept: string }): void {
   // A log that is left would be applied to another file.
   for (const path of [`${file}-wal`, `${copy}-wal`])

@@ -10,7 +10,7 @@ import { webhookTables } from './webhooks.ts';
 /** Tables of the search index, which `words.ts` writes. */
 export const searchTables: readonly string[] = ['message_words', 'search_cursor'];
 
-/** Every other table of the current schema, in the order in which they are copied. */
+/** Every other table of the current schema, in copying order. */
 export const tableDescriptions: readonly TableDescription[] = [
   ...accountTables,
   ...sessionTables,
