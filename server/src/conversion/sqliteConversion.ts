@@ -201,6 +201,7 @@ function swapFiles({ file, copy, kept }: { file: string; copy: string; kept: str
   for (const path of [file, copy]) for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
   syncPath(copy);
   keepFile(file, kept);
+  chmodSync(kept, 0o600);
   syncPath(dirname(file));
   renameSync(copy, file);
   syncPath(dirname(file));

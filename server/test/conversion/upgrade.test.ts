@@ -132,7 +132,7 @@ for (const version of VERSIONS)
       const { dataDir } = fixture.home;
       const kept = join(dataDir, `switchboard.schema-${version}.db`);
       assert.equal(upgraded?.kept, kept);
-      assert.equal(statSync(join(dataDir, 'switchboard.db')).mode & 0o777, 0o600);
+      for (const path of [join(dataDir, 'switchboard.db'), kept]) assert.equal(statSync(path).mode & 0o777, 0o600);
       assert.ok(!readdirSync(dataDir).some((name) => name.includes('upgrading')));
       const earlier = new DatabaseSync(kept, { readOnly: true });
       assert.equal(earlier.prepare('select max(version) as v from schema_versions').get()?.['v'], version);
