@@ -10,8 +10,10 @@ export const messageTables: readonly TableDescription[] = [
     key: ['seq'],
     changes: [
       {
-        // Sent more than a minute after it was stored, as `LATE_MS` has it.
         columns: () => ({
+          // The list of failed messages finds them by this time.
+          failed_at: `case when s.status = 'failed' then coalesce(s.failed_at, s.created_at) else s.failed_at end`,
+          // Sent more than a minute after it was stored, as `LATE_MS` has it.
           late_at: `case when s.direction = 'outgoing' and s.sent_at - s.created_at > 60000 then s.sent_at end`,
         }),
       },
