@@ -16,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Queryable, queryable } from '../db/dialect.ts';
 import { sqlite } from '../db/sqlite/sqlite.ts';
-import { connectionOn } from '../db/sqlite/sqliteConnection.ts';
+import { connectionOn, NEW_FILE } from '../db/sqlite/sqliteConnection.ts';
 import { SqliteFiles } from '../db/sqlite/sqliteFiles.ts';
 import { OperatorError } from '../errors.ts';
 import { thrownMessage } from '../thrown.ts';
@@ -63,9 +63,7 @@ export async function openSqliteConversion(
   closeSync(openSync(copy, 'a', 0o600));
   chmodSync(copy, 0o600);
   const database = new DatabaseSync(copy);
-  database.exec(
-    'pragma foreign_keys = off; pragma cache_size = -32768; pragma page_size = 2048; pragma auto_vacuum = incremental',
-  );
+  database.exec(`${NEW_FILE}; pragma foreign_keys = off; pragma cache_size = -32768`);
   // A power cut loses the last batches, and never damages the copy.
   database.exec('pragma journal_mode = wal; pragma synchronous = normal');
   database.prepare('attach ? as earlier').run(`${pathToFileURL(file).href}?mode=ro`);

@@ -8,7 +8,7 @@ import { answering, type Connection, type Dialect, type Queryable, queryable, ty
 import { comparedWithNothing } from '../emptyLists.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { LogSync } from './logSync.ts';
-import { connectionOn, openFile } from './sqliteConnection.ts';
+import { connectionOn, NEW_FILE, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
 import { ThreadReader } from './threadReader.ts';
 
@@ -167,11 +167,7 @@ export function openSqlite(
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
   const writing = openFile(file);
-  // These two must be set before the file has a table. `auto_vacuum` lets it shrink when events are pruned. A commit
-  // writes whole pages, and most change a few rows in each: with 2 KiB instead of 4, a send that is made alone writes
-  // 93 kB of log instead of 164.
-  writing.exec('pragma page_size = 2048; pragma auto_vacuum = incremental');
-  writing.exec('pragma journal_mode = wal; pragma synchronous = normal;');
+  writing.exec(`${NEW_FILE}; pragma journal_mode = wal; pragma synchronous = normal`);
   // Overwrites deleted data, so that texts and secrets do not stay readable in free pages.
   writing.exec('pragma wal_autocheckpoint = 0; pragma secure_delete = on');
   const reading = openFile(file);

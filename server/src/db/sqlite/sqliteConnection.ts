@@ -9,6 +9,13 @@ interface Prepared {
   readonly returnsRows: boolean;
 }
 
+/**
+ * Settings of a new file, which must be made before it has a table. `auto_vacuum` lets it shrink when events are pruned.
+ * A commit writes whole pages, and most change a few rows in each: with 2 KiB instead of 4, a send that is made alone
+ * writes 93 kB of log instead of 164.
+ */
+export const NEW_FILE = 'pragma page_size = 2048; pragma auto_vacuum = incremental';
+
 /** Opens a file with the settings that all connections share. */
 export function openFile(file: string): DatabaseSync {
   // The whole process blocks while SQLite waits for a lock, so it waits briefly; `commit` retries.
