@@ -10,9 +10,9 @@ interface Prepared {
 }
 
 /**
- * Settings of a new file, which must be made before it has a table. `auto_vacuum` lets it shrink when events are pruned.
- * A commit writes whole pages, and most change a few rows in each: with 2 KiB instead of 4, a send that is made alone
- * writes 93 kB of log instead of 164.
+ * Settings of a new file, before it has a table. `auto_vacuum` lets it shrink when events are pruned. A commit writes
+ * whole pages, and most change a few rows in each: with 2 KiB instead of 4, a send that is made alone writes 93 kB of
+ * log instead of 164.
  */
 export const NEW_FILE = 'pragma page_size = 2048; pragma auto_vacuum = incremental';
 
