@@ -4,8 +4,10 @@ import { createSettleLanes } from '../../src/webhooks/lanes/settling.ts';
 import { type Breaker, newBreaker } from '../../src/webhooks/queue/breaker.ts';
 import type { Settlement } from '../../src/webhooks/queue/queue.ts';
 import { minuteOf, readFigures } from '../../src/webhooks/queue/stats.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
-import { serversFor } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { connectSession, serversFor } from '../support/server.ts';
 
 describeOnEachDatabase('settling the attempts of several lanes together', (_, database) => {
   const start = serversFor(database);
@@ -22,7 +24,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
     const settleLanes = createSettleLanes(server.app.services);
     const minute = minuteOf(clock.now());
     const settlement = (n: number): Settlement => ({
-      due: { webhook: 1, sequence: n, conversation: 'ses', attempts: 0, dueAt: 0 },
+      due: { webhook: 1, sequence: n, conversation: 'ses', attempts: 0 },
       outcome: { class: 'ok', status: 200, durationMs: 1, message: '', response: null, retryAfterMs: null },
       startedAt: clock.now(),
       state: 'delivered',
@@ -67,5 +69,34 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
       ids.map((id) => failuresOf.get(id)),
       [2, 0, 2],
     );
+  });
+});
+
+describeOnEachDatabase('settling a first attempt', (_, database) => {
+  const start = serversFor(database);
+
+  it('takes a delivery out of the queue that was cancelled and replayed during the attempt', async (test) => {
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    const server = await start();
+    const { call } = await server.account();
+    await connectSession(call);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const { promise: isHeld, resolve: answer } = Promise.withResolvers<void>();
+    receiver.respond((_received, response) => void isHeld.then(() => response.writeHead(200).end()));
+    await call('POST', '/messages/send', { to: '491705550001', message: 'x' });
+    await receiver.waitFor(1);
+    const [{ deliveryId }] = (await call('GET', '/webhooks/deliveries')).body.data;
+    assert.equal((await call('POST', `/webhooks/deliveries/${deliveryId}/cancel`)).status, 200);
+    assert.equal((await call('POST', '/webhooks/replay', { deliveryIds: [deliveryId] })).body.replayed, 1);
+    answer();
+    await eventually(
+      () => call('GET', `/webhooks/deliveries/${deliveryId}`),
+      ({ body }) => body.state === 'delivered',
+    );
+
+    const { kysely } = server.app.services.database.reader;
+    assert.deepEqual(await kysely.selectFrom('queue').selectAll().execute(), []);
+    assert.deepEqual(await kysely.selectFrom('waiting').selectAll().execute(), []);
   });
 });

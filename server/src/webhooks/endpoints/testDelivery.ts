@@ -98,7 +98,7 @@ async function logTest(
   if (numbers === undefined) throw new AppError('not_found'); // it was removed meanwhile
   const delivery = { ...numbers, event: position, delivery_id: deliveryId, kind: event.kind };
   await allEnded(...insertDeliveries(tx, [delivery]));
-  const due = { webhook: numbers.webhook, sequence: position, conversation: TEST, attempts: 0, dueAt: 0 };
+  const due = { webhook: numbers.webhook, sequence: position, conversation: TEST, attempts: 0 };
   const state = outcome.class === 'ok' ? 'delivered' : 'failed';
   await settle(tx, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
 }

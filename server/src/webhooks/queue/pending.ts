@@ -35,16 +35,19 @@ export const lockPending = (on: Queryable, keys: readonly Key[]): Promise<Key[]>
 /** Like `lockPending`, without those that other transactions are changing. */
 export const lockFree = (on: Queryable, keys: readonly Key[]): Promise<Key[]> => lockedIfFree.all(on, keys);
 
-/** Removes deliveries that their transaction has settled. */
+/**
+ * Removes deliveries that their transaction has settled. A delivery that has never waited may do so by now: it can be
+ * cancelled and replayed during its first attempt.
+ */
 export async function removePending(on: Queryable, keys: readonly Key[]): Promise<void> {
-  await allEnded(leaveQueue.run(on, keys), leaveWaiting.run(on, keys));
-}
-
-/** Removes deliveries that have never waited. */
-export async function removeDue(on: Queryable, keys: readonly Key[]): Promise<void> {
-  if (on.dialect.recordset !== undefined) return leaveQueue.run(on, keys);
-  for (const [webhook, own] of Map.groupBy(keys, (key) => key.webhook))
-    await leaveTogether.run(on, { webhook, events: JSON.stringify(own.map(({ event }) => event)) });
+  if (on.dialect.recordset !== undefined) {
+    await allEnded(leaveQueue.run(on, keys), leaveWaiting.run(on, keys));
+    return;
+  }
+  for (const [webhook, own] of Map.groupBy(keys, (key) => key.webhook)) {
+    const events = JSON.stringify(own.map(({ event }) => event));
+    for (const leave of leaveTogether) await leave.run(on, { webhook, events });
+  }
 }
 
 /** Makes waiting deliveries due now, in their place in the queue. Returns their number. */
@@ -118,9 +121,11 @@ const leaveQueue = batch(KEY, ({ row, using }) => {
   return sql`delete from queue ${using} where ${isIt}`;
 });
 
-/** One statement for a lane, which costs SQLite less than one for each delivery. */
-const leaveTogether = query((db, p: { webhook: number; events: string }, dialect) =>
-  db.deleteFrom('queue').where('webhook', '=', p.webhook).where('event', 'in', dialect.integers(p.events)),
+/** A statement for all deliveries of a lane, which costs SQLite less than one for each. */
+const leaveTogether = (['queue', 'waiting'] as const).map((table) =>
+  query((db, p: { webhook: number; events: string }, dialect) =>
+    db.deleteFrom(table).where('webhook', '=', p.webhook).where('event', 'in', dialect.integers(p.events)),
+  ),
 );
 
 const leaveWaiting = batch(KEY, ({ row, using }) => {

@@ -15,7 +15,6 @@ import {
   makeDue,
   type Postponed,
   postpone,
-  removeDue,
   removePending,
   waitingOf,
 } from './pending.ts';
@@ -28,7 +27,7 @@ import type { Verdict } from './retry.ts';
 
 export interface Settlement {
   /** As it was before the attempt. */
-  readonly due: Pick<Due, 'webhook' | 'sequence' | 'conversation' | 'attempts' | 'dueAt'>;
+  readonly due: Pick<Due, 'webhook' | 'sequence' | 'conversation' | 'attempts'>;
   readonly outcome: Outcome;
   readonly startedAt: number;
   readonly state: Verdict['state'];
@@ -92,7 +91,6 @@ export async function settle(on: Queryable, settlements: readonly Settlement[]):
     settled_at: state === 'pending' ? null : startedAt + outcome.durationMs,
     conversation: due.conversation,
     dueAt,
-    mayWait: due.attempts > 0 || due.dueAt > 0,
   }));
   await keepAttempts.run(
     on,
@@ -101,9 +99,7 @@ export async function settle(on: Queryable, settlements: readonly Settlement[]):
   const moved = new Map((await moveDeliveries.all(on, rows)).map((row) => [nameOf(row), row.state]));
   const changed = rows.filter((row) => moved.has(nameOf(row)));
   const [pending, final] = partition(changed, (row) => moved.get(nameOf(row)) === 'pending');
-  const [waited, fresh] = partition(final, ({ mayWait }) => mayWait);
-  if (fresh.length > 0) await removeDue(on, fresh);
-  if (waited.length > 0) await removePending(on, waited);
+  if (final.length > 0) await removePending(on, final);
   if (pending.length > 0) await keepPending(on, pending);
 }
 

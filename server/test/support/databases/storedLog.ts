@@ -3,7 +3,7 @@ import type { DeliveryState } from '../../../src/db/tables/webhooks.ts';
 import type { EventKind } from '../../../src/events/events.ts';
 import { timeOfId } from '../../../src/ids.ts';
 import { insertDeliveries, insertEvents, numbersOf } from '../../../src/webhooks/log/emit.ts';
-import { type Key, postpone, removeDue } from '../../../src/webhooks/queue/pending.ts';
+import { type Key, postpone, removePending } from '../../../src/webhooks/queue/pending.ts';
 
 export interface Stored {
   readonly eventId: string;
@@ -55,7 +55,7 @@ async function changeStored({ kysely, ...tx }: Tx, row: Stored & Key): Promise<v
   const { event, webhook, state = 'pending', dueAt = 0, attempts = 0, steps = 0, conversation = 'chat' } = row;
   if (state === 'pending' && dueAt > 0)
     await postpone({ kysely, ...tx }, [{ event, webhook, dueAt, conversation, heldBehind: null }]);
-  if (state !== 'pending') await removeDue({ kysely, ...tx }, [{ event, webhook }]);
+  if (state !== 'pending') await removePending({ kysely, ...tx }, [{ event, webhook }]);
   if (state === 'pending' && attempts === 0 && steps === 0) return;
   const undelivered = state === 'pending' || state === 'delivered' ? null : state;
   await kysely
