@@ -292,6 +292,38 @@ describe('an import', () => {
     await assert.rejects(importAccount(empty, store, { ...options, file: pending }, quiet), /are pending/);
   });
 
+  it('finds places for events of the same milliseconds as those of others', async (test) => {
+    const { home, credentials, accountId } = await fullAccount(test);
+    const { encryptionKey, email } = credentials;
+    const file = join(folderOf(test), 'account');
+    const settings = settingsOf(home, encryptionKey);
+    const options = { account: email, file, passphrase: PASSPHRASE, withoutFiles: true, keepRunning: true };
+    await exportAccount(settings, await openStore(settings, systemClock), options, quiet);
+    const before = await rowsOf(home, encryptionKey, accountId);
+    const source = openHome(home);
+    const { rows } = await sql<{ position: number }>`select position from events order by position`.execute(
+      source.reader.kysely,
+    );
+    await source.close();
+
+    const target = await homeOf(test, 'sqlite');
+    const server = await startServer({ home: target });
+    await server.call('POST', '/auth/register', { email: 'other@example.com', password: 'correct horse battery' });
+    await server.stop();
+    await runOn(
+      target,
+      ...rows.map(
+        ({
+          position,
+        }) => `insert into events (position, account, event_id, kind, conversation, body, is_test, created_at)
+          values (${position}, 1, 'evt_other', 'message.sent', 'ses_other', '{}', 0, 1)`,
+      ),
+    );
+    await imported(target, KEY, file);
+    assert.deepEqual(await rowsOf(target, KEY, accountId), before);
+    assert.equal(await countOf(target, 'events'), rows.length + (before.get('events')?.length ?? 0));
+  });
+
   it('refuses a file that is damaged, cut off or of another passphrase', async (test) => {
     const { folder, file } = await setUp(test);
     const home = await homeOf(test, 'sqlite');

@@ -9,21 +9,29 @@ const CHUNK = 100_000;
 
 /**
  * The positions of imported events. The order of a log is that of time, so the events of an account cannot be put into
- * the log of others, except on SQLite, where positions are times. From SQLite to PostgreSQL they get new numbers: its
- * positions have 48 bits.
+ * the log of others, except on SQLite, where positions are times. There, an event of the same millisecond as another
+ * one gets the next free position. From SQLite to PostgreSQL they get new numbers: its positions have 48 bits.
  */
 export class PositionMap {
   readonly #isNumbered: boolean;
+  /** The log with events of other accounts. */
+  readonly #others: Queryable | undefined;
+  /** The positions that others have taken, and what these events have instead. */
+  readonly #moved = new Map<number, number>();
+  readonly #movedBack = new Map<number, number>();
+  #last = -1;
   /** The positions in the file, in their order. */
   #given = new Float64Array(CHUNK);
   #length = 0;
 
-  private constructor(isNumbered: boolean) {
+  private constructor(isNumbered: boolean, others: Queryable | undefined) {
     this.#isNumbered = isNumbered;
+    this.#others = others;
   }
 
   /** @throws {AccountMoveError} if the log here has events that the account's events cannot be put between */
-  static async open({ kysely, dialect }: Queryable, { drawsPositions }: Header): Promise<PositionMap> {
+  static async open(on: Queryable, { drawsPositions }: Header): Promise<PositionMap> {
+    const { kysely, dialect } = on;
     const { rows } = await sql`select 1 from events limit 1`.execute(kysely);
     const isOfTimes = !drawsPositions && !dialect.log.drawsPositions;
     if (rows.length > 0 && !isOfTimes)
@@ -32,12 +40,12 @@ export class PositionMap {
       );
     const isNumbered = !drawsPositions && dialect.log.drawsPositions;
     if (isNumbered) await beginEpoch({ kysely });
-    return new PositionMap(isNumbered);
+    return new PositionMap(isNumbered, rows.length > 0 ? on : undefined);
   }
 
   /** Adds the position of the next event. Returns the one that it has here. */
-  add(given: number): number {
-    if (!this.#isNumbered) return given;
+  async add(given: number): Promise<number> {
+    if (!this.#isNumbered) return this.#freeFrom(given);
     if (this.#length === this.#given.length) {
       const longer = new Float64Array(this.#length + CHUNK);
       longer.set(this.#given);
@@ -49,15 +57,29 @@ export class PositionMap {
 
   /** Returns the position here of an event that was added; undefined if it is unknown. */
   here(given: Value): Value | undefined {
-    if (given === null || !this.#isNumbered) return given;
+    if (given === null) return null;
+    if (!this.#isNumbered) return this.#moved.get(Number(given)) ?? given;
     const found = this.#find(Number(given));
     return this.#given[found] === given ? found + 1 : undefined;
   }
 
   /** The opposite of `here`. */
   given(here: Value): Value {
-    if (here === null || !this.#isNumbered) return here;
+    if (here === null) return null;
+    if (!this.#isNumbered) return this.#movedBack.get(Number(here)) ?? here;
     return this.#given[Number(here) - 1] ?? null;
+  }
+
+  /** Returns the first position since the given one that is free and behind the events before. */
+  async #freeFrom(given: number): Promise<number> {
+    let here = Math.max(given, this.#last + 1);
+    while (this.#others !== undefined && (await isTaken(this.#others, here))) here++;
+    this.#last = here;
+    if (here !== given) {
+      this.#moved.set(given, here);
+      this.#movedBack.set(here, given);
+    }
+    return here;
   }
 
   #find(given: number): number {
@@ -69,6 +91,11 @@ export class PositionMap {
     }
     return low;
   }
+}
+
+async function isTaken({ kysely }: Queryable, position: number): Promise<boolean> {
+  const { rows } = await sql`select 1 from events where position = ${position}`.execute(kysely);
+  return rows.length > 0;
 }
 
 /** Cursors of the former log are not places in this one: with another epoch, their readers begin again. */

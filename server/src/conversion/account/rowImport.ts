@@ -150,14 +150,13 @@ export class RowImport {
     const account = found[0]?.seq ?? null;
     const own: Values[] = [];
     for (const { webhook_id: webhookId, ...row } of rows) {
-      const moved = Object.fromEntries(
-        table.positions.map((name) => {
-          const given = row[name] ?? null;
-          const here = table.table === 'events' ? positions.add(Number(given)) : positions.here(given);
-          if (here === undefined) throw this.#refused(`A row of ${table.table} has no event`);
-          return [name, here];
-        }),
-      );
+      const moved: Record<string, Value> = {};
+      for (const name of table.positions) {
+        const given = row[name] ?? null;
+        const here = table.table === 'events' ? await positions.add(Number(given)) : positions.here(given);
+        if (here === undefined) throw this.#refused(`A row of ${table.table} has no event`);
+        moved[name] = here;
+      }
       own.push({
         ...row,
         ...moved,
