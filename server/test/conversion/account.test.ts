@@ -324,6 +324,25 @@ describe('an import', () => {
     assert.equal(await countOf(target, 'events'), rows.length + (before.get('events')?.length ?? 0));
   });
 
+  it('leaves its messages to the indexer of the search, even if the newest messages here were deleted', async (test) => {
+    const source = await homeOf(test, 'sqlite');
+    const server = await startServer({ home: source });
+    const { call, email, accountId } = await server.account();
+    await connectSession(call);
+    await call('POST', '/messages/send', { to: '491709999999', message: 'x' });
+    await server.stop();
+    const file = join(folderOf(test), 'account');
+    await exported(source, '', { account: email, file });
+    const target = await homeOf(test, 'postgres');
+    await (await startServer({ home: target })).stop();
+    await runOn(target, 'update search_cursor set seq = 1000');
+    await imported(target, '', file);
+    const store = openHome(target);
+    const rows = await store.reader.kysely.selectFrom('messages').select(['account_id', 'seq']).execute();
+    await store.close();
+    assert.deepEqual(rows, [{ account_id: accountId, seq: 1001 }]);
+  });
+
   it('refuses a file that is damaged, cut off or of another passphrase', async (test) => {
     const { folder, file } = await setUp(test);
     const home = await homeOf(test, 'sqlite');

@@ -239,8 +239,10 @@ function moved(row: Values, by: number): Values {
   return { ...row, seq: Number(row['seq']) + by, turn: typeof turn === 'number' ? turn + by * PLACES : null };
 }
 
+/** Returns the last number that is used. The search has indexed those up to its cursor, even of deleted messages. */
 async function newestSeq({ kysely }: Queryable): Promise<number> {
-  const { rows } = await sql<{ seq: number | null }>`select max(seq) as seq from messages`.execute(kysely);
+  const { rows } = await sql<{ seq: number | null }>`select max(seq) as seq from (
+    select max(seq) as seq from messages union all select seq from search_cursor) as used`.execute(kysely);
   return rows[0]?.seq ?? 0;
 }
 
