@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { sql } from 'kysely';
+import { Pace } from '../../src/db/pace.ts';
+import { cancelPending } from '../../src/webhooks/queue/queue.ts';
 import { startReceiver } from '../support/connections/receiver.ts';
 import { newHome } from '../support/databases/databases.ts';
+import { storeLog } from '../support/databases/storedLog.ts';
 import { eventually } from '../support/eventually.ts';
 import { queryOf } from '../support/processes/nodes.ts';
 import { bearer, connectSession, startServer } from '../support/server.ts';
@@ -93,5 +97,40 @@ describe('removing a webhook', () => {
     const { status, body } = await call('DELETE', '/webhooks');
     assert.deepEqual([status, body.code], [503, 'session_unavailable']);
     assert.match(body.detail, /webhook/);
+  });
+
+  it('cancels the whole queue although a node settles some of it at the same time (postgres)', async (test) => {
+    const server = await startServer({ database: 'postgres' });
+    test.after(() => server.stop());
+    const { call, accountId } = await server.account();
+    const webhook = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'] };
+    const { webhookId } = (await call('POST', '/webhooks/endpoints', webhook)).body;
+    const { database, newId, clock } = server.app.services;
+    const rows = Array.from({ length: 100 }, () => ({ eventId: newId('evt'), deliveryId: newId('dlv'), webhookId }));
+    const [first = assert.fail()] = await database.commit(async (tx) => {
+      await tx.kysely.updateTable('webhooks').set({ paused: 1 }).execute();
+      return storeLog(tx, accountId, rows);
+    });
+    const { promise: isSettled, resolve: settled } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const settling = database.commit(async ({ kysely }) => {
+      await kysely.updateTable('deliveries').set({ state: 'delivered' }).where('event', '=', first.event).execute();
+      await kysely.deleteFrom('queue').where('event', '=', first.event).execute();
+      settled();
+      await mayEnd;
+    });
+    await isSettled;
+    const cancelling = new Pace({ first: 10, fewest: 10, most: 10 }).repeat(database.commit, (tx, limit) =>
+      cancelPending(tx, { accountId, webhookId }, 'test', clock.now(), limit),
+    );
+    const { kysely } = database.reader;
+    await eventually(
+      () =>
+        kysely.selectFrom(sql`pg_locks`.as('l')).select(sql`1`.as('one')).where(sql<boolean>`not granted`).execute(),
+      (waiting) => waiting.length > 0,
+    );
+    end();
+    await Promise.all([settling, cancelling]);
+    assert.deepEqual(await kysely.selectFrom('queue').selectAll().execute(), []);
   });
 });

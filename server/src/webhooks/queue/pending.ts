@@ -50,12 +50,15 @@ export async function removePending(on: Queryable, keys: readonly Key[]): Promis
   }
 }
 
-/** Makes waiting deliveries due now, in their place in the queue. Returns their number. */
+/**
+ * Makes waiting deliveries due now, in their place in the queue.
+ * @returns the number of keys, because a step that repeats must go on if others have settled some of them
+ */
 export async function makeDue(on: Queryable, keys: readonly Key[]): Promise<number> {
   const pending = on.dialect.hasConcurrentWriters ? await lockPending(on, keys) : keys;
   await joinQueue.run(on, pending);
   await leaveWaiting.run(on, pending);
-  return pending.length;
+  return keys.length;
 }
 
 export interface Postponed extends Key {

@@ -146,7 +146,10 @@ export async function redeliver(
   );
 }
 
-/** Cancels some of the pending deliveries. Returns their number: large queues change in batches. */
+/**
+ * Cancels some of the pending deliveries.
+ * @returns the number that was read: a step that repeats must go on if others have settled some of them meanwhile
+ */
 export async function cancelPending(
   on: Queryable,
   { webhookId }: WebhookRef,
@@ -155,7 +158,8 @@ export async function cancelPending(
   limit: number,
 ): Promise<number> {
   const keys = await firstPending(on, webhookId, limit);
-  return (await endPending(on, keys, { state: 'cancelled', reason, now })).length;
+  await endPending(on, keys, { state: 'cancelled', reason, now });
+  return keys.length;
 }
 
 /** Cancels one delivery. Returns false if it is settled. */
