@@ -27,9 +27,14 @@ import { type Assessment, countInMetrics, storeRisk, unreadableMessages } from '
 import { standingReports } from './standing/standingInbox.ts';
 import type { NewRow, SessionRef } from './store.ts';
 
+interface TakeOptions {
+  /** Whether the network reports more before this is stored, so that a receipt may wait for other changes. */
+  readonly canWait?: boolean | undefined;
+}
+
 export interface Inbox {
   /** Stores a report and the events that follow from it. A repeated report changes nothing. */
-  take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void>;
+  take(session: SessionRef, event: NetworkEvent, file?: StoredMedia, options?: TakeOptions): Promise<void>;
   /** Returns what `acknowledge` stores, with the running span. */
   acknowledged(message: SentMessage, accepted: Accepted): Acknowledged;
   /** Marks outgoing messages as `sent`, in one transaction: the network accepted them in this order. */
@@ -100,7 +105,7 @@ export function createInbox({
     await database.commit((tx) => checkBatchNow.run(tx, check)).catch(() => {}); // it is checked later anyway
   };
   return {
-    async take(session, report, file) {
+    async take(session, report, file, { canWait = false } = {}) {
       const event = withTextLimits(report);
       const { sessionId } = session;
       if (event.type === 'group_created' || event.type === 'group_updated')
@@ -110,8 +115,9 @@ export function createInbox({
       if (event.type === 'receipt') {
         // The network gets its acknowledgement after the commit, and repeats a receipt that is lost until then. The end
         // of a session commits what waits, because its work has the same key.
-        const canWait = event.status !== 'failed';
-        await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId, { canWait });
+        const receipt = { session, event, trace: trace() };
+        const isPatient = canWait && event.status !== 'failed';
+        await database.commitJointly(outgoing.receipts, receipt, sessionId, { canWait: isPatient });
       } else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
       else if (event.type === 'label_removed')
         await removeLabel({ deletions: options.deletions, database }, session, event.networkId);

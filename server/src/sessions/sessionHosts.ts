@@ -87,7 +87,7 @@ export class SessionHosts {
     if (state.isLost || !cluster.sessions.mayWrite(state.sessionId)) throw new AppError('session_not_connected');
     // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
-    await inbox.take(state, event, file);
+    await inbox.take(state, event, file, { canWait: state.connector.reportsTogether });
     state.activity.onEvent(event);
     if (ABOUT_RISK.has(event.type) || isWarning(event)) void this.#health.review(state);
     state.lastEventAt = clock.now();

@@ -123,9 +123,10 @@ describe('a state of the database that says nothing about the row', () => {
         .select('status')
         .where('message_id', '=', messageId)
         .executeTakeFirstOrThrow();
-    await server.app.services.database.commit(({ kysely }) =>
-      kysely.updateTable('messages').set({ created_at: 1 }).where('message_id', '=', messageId).execute(),
-    );
+    await server.app.services.database.commit(async ({ kysely }) => {
+      await kysely.updateTable('messages').set({ created_at: 1 }).where('message_id', '=', messageId).execute();
+      await kysely.updateTable('outbox').set({ due_at: 1 }).where('message_id', '=', messageId).execute();
+    });
     faults.fails = writesMessages;
     await clock.advance(60_000);
     await logged('failed to expire messages that wait for approval');

@@ -26,11 +26,17 @@ const receive = (networkId: string, from: string, rest: Partial<Receipt> = {}) =
 const identify = (standIn: string, phoneNumber: string) => report({ type: 'identified', standIn, phoneNumber });
 
 /** Starts a server with a session whose network is the test. */
-async function startPuppet(test: TestContext, home: Home, options: TestServerOptions = {}) {
+async function startPuppet(
+  test: TestContext,
+  home: Home,
+  options: TestServerOptions = {},
+  network: Partial<typeof puppet> = {},
+) {
+  const { send, reportsTogether } = puppet;
+  Object.assign(puppet, network);
   const server = await startServer({ home, env: { CONNECTORS: PUPPET }, ...options });
-  const { send } = puppet;
   test.after(async () => {
-    Object.assign(puppet, { send });
+    Object.assign(puppet, { send, reportsTogether });
     await server.stop();
     await home.remove();
   });
@@ -138,8 +144,8 @@ describeOnEachDatabase('a receipt that cannot take effect yet', (newHome) => {
 });
 
 describeOnEachDatabase('a receipt while nothing else is written', (newHome) => {
-  async function setUp(test: TestContext) {
-    const started = await startPuppet(test, await newHome(), { patienceMs: 600_000 });
+  async function setUp(test: TestContext, reportsTogether = true) {
+    const started = await startPuppet(test, await newHome(), { patienceMs: 600_000 }, { reportsTogether });
     const { call, sessionId } = started;
     const send = async (): Promise<string> =>
       (await call('POST', '/messages/send', { sessionId, to: BOB, message: 'hi' })).body.messageId;
@@ -172,6 +178,12 @@ describeOnEachDatabase('a receipt while nothing else is written', (newHome) => {
     const received = receive(messageId, BOB);
     await server.stop();
     await received;
+  });
+
+  it('does not wait if its network reports one event after the other', async (test) => {
+    const { messageId, statusOf } = await setUp(test, false);
+    await receive(messageId, BOB);
+    assert.equal(await statusOf(messageId), 'read');
   });
 
   it('does not wait if the message has failed', async (test) => {

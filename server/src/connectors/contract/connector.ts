@@ -63,6 +63,11 @@ export interface Connector {
    * the part. Left out, the parts of a connection decide.
    */
   readonly capabilities?: readonly Capability[];
+  /**
+   * Whether it reports a receipt without waiting until the last event is stored. Receipts then wait up to a second for
+   * other changes with which they are stored. Otherwise each is stored immediately.
+   */
+  readonly reportsTogether?: boolean;
   /** The files that apps of the network show. Left out, files are sent as they are. */
   readonly mediaRules?: MediaRules;
   /** The network's own address of a chat, such as a JID. By default the id of the chat. */

@@ -24,6 +24,7 @@ export function createWhatsapp({
   const settings: NetworkSettings = { ...others, versions: new WebVersions(whatsappVersion, others.whatsappUrl) };
   return {
     name: 'whatsapp',
+    reportsTogether: true,
     options: Type.Object(
       {
         proxy: Type.Optional(

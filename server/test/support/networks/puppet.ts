@@ -26,6 +26,8 @@ export const puppet: {
   phoneNumber: string;
   /** Optional parts of the next connections. */
   parts: Partial<Connection>;
+  /** Whether the next servers take it for a network that reports without waiting. */
+  reportsTogether: boolean;
 } = {
   send: async () => ({ timestamp: Date.now() }),
   opening: async () => {},
@@ -34,6 +36,7 @@ export const puppet: {
   host: undefined,
   phoneNumber: PUPPET_NUMBER,
   parts: {},
+  reportsTogether: false,
 };
 
 export function createConnector(): Connector {
@@ -41,6 +44,7 @@ export function createConnector(): Connector {
     name: 'puppet',
     options: Type.Object({ calls: callsOption }),
     messageTypes: ['text'],
+    reportsTogether: puppet.reportsTogether,
     async open(host) {
       puppet.host = host;
       await puppet.opening();
