@@ -97,6 +97,8 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    // PostgreSQL notices the end of a connection some time later, and the next bridge may start before.
+    await this.#holder.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => {});
     this.#holder.release(true);
     await this.#pool.end();
   }
