@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { chownSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { it } from 'node:test';
+import { promisify } from 'node:util';
 import { restoreFixture } from '../support/databases/fixtures.ts';
-import { cli, newPerson } from './support.ts';
+import { cli, entry, newPerson } from './support.ts';
 
 it('upgrades a database, and moves an account to another one', async (test) => {
   const { home, credentials } = await restoreFixture(22, 'sqlite');
@@ -46,4 +48,25 @@ it('upgrades a database, and moves an account to another one', async (test) => {
   assert.match(imported.stdout, /^Imported acc_\w+ \(\S+@example\.com\): \d+ rows, 0 files\.\n$/);
   const again = await cli(person, importing, { env: there, stdin });
   assert.deepEqual([again.code, /exists already\. Nothing was imported/.test(again.stderr)], [1, true]);
+});
+
+const isReachable = () => {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+};
+const isPossible = process.geteuid?.() === 0 && isReachable();
+const NOBODY = 65_534;
+
+it('upgrades as the owner of the data folder if root runs it', {
+  skip: !isPossible && 'needs root, and a checkout that all users can read',
+}, async (test) => {
+  const { home, credentials } = await restoreFixture(22, 'sqlite');
+  test.after(() => home.remove());
+  for (const path of [home.dataDir, ...readdirSync(home.dataDir).map((name) => join(home.dataDir, name))])
+    chownSync(path, NOBODY, NOBODY);
+  const env = { DATA_DIR: home.dataDir, ENCRYPTION_KEY: credentials.encryptionKey };
+  await promisify(execFile)(process.execPath, [entry, 'upgrade'], { env });
+  for (const name of readdirSync(home.dataDir)) assert.equal(statSync(join(home.dataDir, name)).uid, NOBODY, name);
 });

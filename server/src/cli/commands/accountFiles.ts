@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { readSettings, type Settings } from '../../config.ts';
+import type { Settings } from '../../config.ts';
 import { LEAST_PASSPHRASE } from '../../conversion/account/accountFile.ts';
 import { exportAccount } from '../../conversion/account/exportAccount.ts';
 import { importAccount } from '../../conversion/account/importAccount.ts';
 import { openStore } from '../../media/openStore.ts';
 import { explainStart } from '../../startErrors.ts';
 import type { Context } from '../context.ts';
+import { readDataSettings } from '../dataOwner.ts';
 import { CliError } from '../failure.ts';
 import { ask, isInteractive, readSecretLine } from '../prompt.ts';
 
@@ -27,7 +28,7 @@ export interface ImportFlags extends PassphraseFlags {
 /** Writes an account of the server on this machine, which must not be running, to a file. */
 export async function exportToFile(context: Context, account: string, file: string, flags: ExportFlags): Promise<void> {
   const { io, out } = context;
-  const settings = readSettings(io.env);
+  const settings = readDataSettings(io);
   const passphrase = await readPassphrase(context, flags);
   const { withoutFiles = false, keepRunning = false } = flags;
   const target = resolve(file);
@@ -44,7 +45,7 @@ export async function exportToFile(context: Context, account: string, file: stri
 /** Adds an exported account to the server on this machine, which must not be running. */
 export async function importFromFile(context: Context, file: string, flags: ImportFlags): Promise<void> {
   const { io, out } = context;
-  const settings = readSettings(io.env);
+  const settings = readDataSettings(io);
   const passphrase = await readPassphrase(context, flags);
   const options = { file: resolve(file), passphrase, withoutEvents: flags.withoutEvents ?? false };
   const imported = await explained(settings, async () =>

@@ -3,6 +3,7 @@ import { backUp, type Copied } from '../../backup.ts';
 import { readSettings } from '../../config.ts';
 import { restore } from '../../restore.ts';
 import type { Context } from '../context.ts';
+import { readDataSettings } from '../dataOwner.ts';
 
 /** Copies the data of the server on this machine, which may be running. */
 export async function backUpData({ io, out }: Context, folder: string): Promise<void> {
@@ -12,7 +13,7 @@ export async function backUpData({ io, out }: Context, folder: string): Promise<
 }
 
 export async function restoreData({ io, out }: Context, folder: string, { replace = false }: { replace?: boolean }) {
-  const settings = readSettings(io.env);
+  const settings = readDataSettings(io);
   const { previous, ...copied } = await restore(settings, resolve(folder), { replace, now: new Date() });
   out.result({ dataDir: settings.dataDir, ...copied, previous: previous ?? null }, () => {
     out.line(`Restored ${resolve(folder)} to ${settings.dataDir} (${partsOf(copied)}).`);

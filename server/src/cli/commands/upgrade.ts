@@ -1,7 +1,7 @@
-import { readSettings } from '../../config.ts';
 import { upgrade } from '../../conversion/upgrade.ts';
 import { explainStart } from '../../startErrors.ts';
 import type { Context } from '../context.ts';
+import { readDataSettings } from '../dataOwner.ts';
 import { CliError } from '../failure.ts';
 
 export interface UpgradeFlags {
@@ -15,7 +15,7 @@ export async function upgradeDatabase(
   { io, out }: Context,
   { check = false, restart = false }: UpgradeFlags,
 ): Promise<void> {
-  const settings = readSettings(io.env);
+  const settings = readDataSettings(io);
   const reporter = { line: (text: string) => out.note(text) };
   const upgraded = await upgrade(settings, { dryRun: check, restart }, reporter).catch((cause) => {
     throw new CliError('failed', explainStart(cause, settings), { cause });
