@@ -102,7 +102,7 @@ export function createEmit({
           event: positions.get(event.event_id) ?? 0,
         })),
     );
-    for (const statement of insertDeliveries(tx, deliveries)) await tx.endWith(statement);
+    await tx.endWith(allEnded(...insertDeliveries(tx, deliveries)));
     const paused = new Set(webhooks.filter((row) => row.paused === 1).map(({ webhook_id }) => webhook_id));
     tx.afterCommit(() => {
       for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);
