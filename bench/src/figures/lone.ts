@@ -59,7 +59,7 @@ const loneOn = ({ storage, counted, createCounter, written, goals }: LoneStorage
             sample[`p99${rate}`] = percentile(took, 0.99);
             sent += took.length;
           }
-          // Speed loses nothing: every message that was answered with 201 arrives at the receiver.
+          // Every message that was answered with 201 arrives at the receiver.
           await until(
             () => receiver.counts(),
             (counts) => counts.count >= sent,

@@ -9,7 +9,7 @@ import { startRedis } from '../harness/redis.ts';
 const EVENTS = count(150_000, 2000);
 const MEASURED = [EVENTS * 0.1, EVENTS * 0.9] as const;
 
-/** Deliveries per second, and those of a BullMQ worker that signs and posts the same requests, as many at a time. */
+/** Deliveries per second. Peer: a BullMQ worker that signs and posts the same requests with the same concurrency. */
 const queueOn = (storage: Storage, goal: number): Figure =>
   defineFigure({
     about: `deliveries per second, ${EVENTS.toLocaleString('en')} events, ${IN_FLIGHT} in flight, ${storage.name}`,

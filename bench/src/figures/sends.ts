@@ -39,7 +39,7 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
         const sent = await load(SECONDS);
         await untilIdle(server.pid);
         const cpu = ((cpuMs(server.pid) - before) / sent) * 1000;
-        // Speed loses nothing: every message that was answered with 201 arrives at the receiver.
+        // Every message that was answered with 201 arrives at the receiver.
         const arrived = (await receiver.counts()).count;
         if (arrived < warmedUp + alone + sent) throw new Error(`${arrived} arrived of ${warmedUp + alone + sent}`);
         await server.stop();

@@ -171,10 +171,15 @@ export async function checkRows(db: ConversionDatabase, plan: Plan, reporter: Re
     const copy = await db.digest(`select ${textOf(step.columns.map((column) => `t.${column}`))} from ${step.target} t`);
     if (source.rows !== copy.rows || source.hash !== copy.hash)
       throw new CopyError(
-        `The copy of ${step.table} differs from the source: ${source.rows} rows there, ${copy.rows} in ${db.copyName}. The database was not changed. If a node has written to it meanwhile, stop that node. Then ${db.discardAdvice} to copy everything again.`,
+        `The copy of ${step.table} differs from the source: ${differenceOf(source, copy)}. The database was not changed. If a node has written to it since the upgrade began, stop that node. Then ${db.discardAdvice} to copy everything again.`,
       );
     checked += source.rows;
     if (source.rows >= REPORTED_ROWS) reporter.line(`${step.table}: checked`);
   }
   reporter.line(`${checked.toLocaleString('en-US')} rows checked in ${plan.steps.length} tables`);
 }
+
+const differenceOf = (source: { readonly rows: number }, copy: { readonly rows: number }) =>
+  source.rows === copy.rows
+    ? 'their rows have different contents'
+    : `it has ${copy.rows} rows instead of ${source.rows}`;

@@ -199,7 +199,7 @@ interface Swap {
 /** Functions of earlier versions. */
 const FUNCTIONS = ['next_event_position', 'event_horizon', 'await_node_fence'];
 
-/** Moves the tables, sequences and functions of both schemas in one transaction. Those of the operator stay. */
+/** Moves the tables, sequences and functions of both schemas in one transaction. Additions of the operator stay. */
 async function swapSchemas(client: pg.Client, { quoted, kept, earlier }: Swap): Promise<void> {
   const statementsFor = async (from: string, to: string, isOurs: (table: string) => boolean) => {
     const { rows } = await client.query<{ name: string; kind: string }>(

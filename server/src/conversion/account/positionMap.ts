@@ -8,9 +8,9 @@ import { AccountMoveError } from './offlineDatabase.ts';
 const CHUNK = 100_000;
 
 /**
- * The positions of imported events. The order of a log is that of time, so the events of an account cannot be put into
- * the log of others, except on SQLite, where positions are times. There, an event of the same millisecond as another
- * one gets the next free position. From SQLite to PostgreSQL they get new numbers: its positions have 48 bits.
+ * The positions of imported events. Events are in the order of time, so those of an account fit into a log with events
+ * of others only on SQLite, where positions are times. There, an event of the same millisecond as another one gets the
+ * next free position. From SQLite to PostgreSQL they get new numbers, because its positions have 48 bits.
  */
 export class PositionMap {
   readonly #isNumbered: boolean;

@@ -40,7 +40,7 @@ export class RowImport {
   readonly #sums = new Map<string, RowSum>();
   #positions: PositionMap | undefined;
   readonly #receivers = new Map<string, number>();
-  /** Ids of the account that are known not to be those of another one, by column. */
+  /** Ids that no other account has, as far as they were looked up, by column. */
   readonly #own = new Map<string, Set<Value>>();
   #table: AccountTable | undefined;
   #waiting: Values[] = [];

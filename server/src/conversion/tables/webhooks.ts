@@ -174,8 +174,8 @@ export const webhookTables: readonly TableDescription[] = [
             cast(null as text) as written_by, 0 as created_at`,
       },
       {
-        // An epoch is recognized by the transaction that wrote its row; see `webhooks/log/logEpochs.ts`. With that of
-        // the conversion, the epoch goes on, and readers continue at their cursors.
+        // An epoch is recognized by the transaction that wrote its row; see `webhooks/log/logEpochs.ts`. The conversion
+        // writes its own transaction there, so the epoch goes on, and readers continue at their cursors.
         columns: ({ database }) => ({
           written_by:
             database === 'sqlite'
